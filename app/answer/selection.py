@@ -9,9 +9,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from notehop.app.answer.draft import Part, Quote, laid_out
-from notehop.app.answer.facts import names_of
-from notehop.app.answer.passages import BETWEEN, Passage, passages, properties
-from notehop.app.answer.question import FILED_ON
+from notehop.app.answer.passages import Passage, passages
+from notehop.app.answer.properties import OPEN, AskedProperties, has_typed
 from notehop.app.answer.relevance import Asked, Candidate, Named, spells
 
 OF_ONE = 120  # words that are quoted of one section: it is whole, as most are shorter
@@ -39,27 +38,14 @@ LISTED_AMONG = 8  # best candidates among which half of a list is that is quoted
 POINTERS = 3  # candidates, best first, that are followed where they lead
 FAR = 3.0  # how much less likely than a sentence what it leads to may be
 
-TYPED = ("number_there", "date_there", "name_there", "place_there")
-"""Features of a passage that has a value of the kind that is asked for."""
-
 _ENUMERATES = re.compile(r": [^,;]+[,;] [^,;]+(?:[,;] | and | or )")
 """An item that is a list of its own."""
 
 _VALUES = ("number", "date", "person", "place", "yesno")
 
-BESIDE_A_KEY = 1
-"""Words that a question may have beside the note's name and the key of one of its properties, to ask
-for no more than that."""
-
 STEPS = 1.5
 """How much less likely than the best sentence of their note steps may be where it is asked how, in a
 note that the question does not name."""
-
-_OPEN = ("open", "comparison")
-"""Forms of questions that may ask for a property by another word than its key: "in what state is it?"."""
-
-_NAMING = re.compile(r"(?:alias|aliases|tag|tags|title|cssclass|cssclasses)\b", re.IGNORECASE)
-"""Properties that name a note and say nothing of it."""
 
 _VIEW = re.compile(
     r"(?:```|~~~)\s*(?:dataview(?:js)?|tasks|query|base|tracker|kanban|calendar|button|meta-bind)\b",
@@ -94,11 +80,12 @@ class _Selection:
         self.asked, self.sources = asked, sources
         self.words, question = asked.reading.words, asked.question
         self.form, self.forms = question.form, frozenset(question.forms)
+        self.properties = AskedProperties(asked, sources)
         found = [one for one in ranked if self._is_quotable(one)]
         found = self._followed(self._without_bystanders(found))
         if self.form == "howto":
             found = self._steps_first(found)
-        found = _first_of(self._is_named_property, found)
+        found = _first_of(self.properties.is_named, found)
         if found and found[0].passage.kind == "property":
             found = self._text_first(found)
         if any(one.subject for one in sources):
@@ -123,7 +110,7 @@ class _Selection:
         led = self._led_to(top)
         settled = self.form == "definition" and _defines(top)
         near = NEAR
-        if settled or self._is_named_property(top) or self._is_typed_property(top):
+        if settled or self.properties.is_named(top) or self.properties.is_typed(top):
             near = DEFINED
         elif self.asked.question.exact:
             near = EXACT
@@ -162,16 +149,6 @@ class _Selection:
         if one.passage.kind not in ("prose", "item") or self.form == "list":
             return True
         return one.fresh > 0 and not one.features["bare"]
-
-    def _tells(self, named: Named) -> bool:
-        """Whether any property of a note, but its names and dates of filing, has a value with a word that
-        neither the question has nor its names."""
-        known = {*self.asked.all_words, *self.words(" ".join((named.source.title, *named.names)))}
-        return any(
-            not known.issuperset(self.words(each.text.partition(":")[2]))
-            for each in properties(named.source.text)
-            if self._is_asked(each) or not self._is_filing(each)
-        )
 
     def _worth(self) -> dict[int, float]:
         """Source -> the score of its passages together."""
@@ -229,13 +206,13 @@ class _Selection:
         """Whether a sentence that leads elsewhere may be an answer itself."""
         if one.features["says_where"]:
             return False
-        return bool({"place", "person"} & self.forms) or _is_typed(one)
+        return bool({"place", "person"} & self.forms) or has_typed(one)
 
     def _is_about(self, one: Candidate, pointer: Candidate) -> bool:
         """Whether a passage that a sentence leads to has a word of the question, or what it asks for,
         or is like it."""
         return (
-            _is_typed(one)
+            has_typed(one)
             or self.asked.share(one.words) > 0
             or one.likeness >= pointer.likeness / 2
         )
@@ -303,7 +280,7 @@ class _Selection:
     ) -> list[Quote]:
         """What is quoted of a source, from what answers on, and then what stands above it."""
         if read[begin].kind == "property":
-            return [self._quoted_properties(named)]
+            return [self.properties.quoted(named)]
         answering = sorted(at for at in orders if at >= begin)
         led = {read[at].lead for at in answering}
         above = sorted(at for at in orders if at < begin and read[at].text not in led)
@@ -330,53 +307,6 @@ class _Selection:
         named_so = any(about == {*self.words(one)} for one in named.names)
         return bool(about) and not about <= title and named_so
 
-    def _quoted_properties(self, named: Named) -> Quote:
-        """The properties that are asked for by their keys, and the others that say something of the
-        note where more is asked: "who wrote it" does not ask for its author by the key."""
-        listed = properties(named.source.text)
-        shown = [one for one in listed if self._is_asked(one)]
-        keys = " ".join(_key(one) for one in shown)
-        known = frozenset(self.words(" ".join((named.source.title, *named.names, keys))))
-        if not shown or len(self.asked.words - known) > BESIDE_A_KEY:
-            rest = [one for one in listed if one not in shown and not self._is_filing(one)]
-            shown += sorted(rest, key=lambda one: -self.asked.share(self.words(one.text)))
-        shown = shown or list(listed)
-        text = f"{BETWEEN} ".join(one.text for one in shown)
-        return Quote(named.source, text, tuple(place for one in shown for place in one.ranges))
-
-    def _is_asked(self, one: Passage) -> bool:
-        """Whether a question asks for a property by its key."""
-        key = frozenset(self.words(_key(one)))
-        return bool(key) and key <= self.asked.all_words
-
-    def _is_filing(self, one: Passage) -> bool:
-        """Whether a property names its note, or tells when it was made, which is not asked for."""
-        filed = "date" not in self.forms and FILED_ON.search(one.text) is not None
-        return filed or _NAMING.match(one.text) is not None
-
-    def _names(self, named: Named) -> bool:
-        """Whether a question names a note."""
-        names = (frozenset(self.words(one)) for one in (named.source.title, *named.names))
-        return any(bool(name) and name <= self.asked.all_words for name in names)
-
-    def _is_named_property(self, one: Candidate) -> bool:
-        """Whether a question asks for a property of a note, by its key and the note's name."""
-        named = self.sources[one.source]
-        return one.passage.kind == "property" and self._names(named) and self._has_asked(one)
-
-    def _has_asked(self, one: Candidate) -> bool:
-        """Whether a question has the key of one of the properties of a note."""
-        text = self.sources[one.source].source.text
-        return any(self._is_asked(each) for each in properties(text))
-
-    def _is_typed_property(self, one: Candidate) -> bool:
-        """Whether properties have what is asked for: a value of its kind under a key that the question
-        has, or a name in the note that it names."""
-        if one.passage.kind != "property" or not _is_typed(one):
-            return False
-        named = self.form in ("person", "place") and self._names(self.sources[one.source])
-        return named or self._has_asked(one)
-
     def _without_bystanders(self, found: list[Candidate]) -> list[Candidate]:
         """The candidates without properties and outlines of bases that are near by a note's name alone.
 
@@ -392,38 +322,18 @@ class _Selection:
                 if named.source.path not in told and self.form != "person":
                     return True
                 # To a question for yes or no a value that it has is the answer.
-                tells = self.form == "yesno" or self._tells(named)
-                return tells and self._may_ask_for(one, named)
-            return not named.source.path.endswith(".base") or self._names(named)
+                tells = self.form == "yesno" or self.properties.tells(named)
+                return tells and self.properties.may_be_asked(one, named)
+            return not named.source.path.endswith(".base") or self.properties.names(named)
 
         return [one for one in found if may(one)] or found
-
-    def _may_ask_for(self, one: Candidate, named: Named) -> bool:
-        """Whether a question may be for the properties of a note: it has one of their keys, or they a
-        value of the kind that it asks for. An open question may call a key otherwise."""
-        left = self.asked.words - {*self.words(" ".join((named.source.title, *named.names)))}
-        if self.form in _OPEN:
-            return bool(left)
-        listed = [one for one in properties(named.source.text) if not _NAMING.match(one.text)]
-        said = (each.text if self.form == "yesno" else _key(each) for each in listed)
-        if left.intersection(self.words(" ".join(said))):
-            return True
-        if self.form in ("person", "place"):
-            # Whom the question names is known; what begins a sentence is no name by its capital.
-            values = (part for each in listed for part in each.text.partition(":")[2].split(","))
-            return any(
-                names_of(f"of{part}") and self.asked.all_words.isdisjoint(self.words(part))
-                for part in values
-            )
-        typed = any(one.features.get(name) for name in ("number_there", "date_there"))
-        return typed and not one.features.get("measure_not_there")
 
     def _text_first(self, found: list[Candidate]) -> list[Candidate]:
         """The candidates, what a note says before its properties: where those say no more than the question,
         or where none of their keys is asked for by an open one, which it may call otherwise."""
         named = self.sources[found[0].source]
-        tells = self._tells(named)
-        if tells and (self.form not in _OPEN or self._has_asked(found[0])):
+        tells = self.properties.tells(named)
+        if tells and (self.form not in OPEN or self.properties.has_asked(found[0])):
             return found
 
         def says(one: Candidate) -> bool:
@@ -441,7 +351,7 @@ class _Selection:
         here = [one for one in found if paths[one.source] == paths[best.source]]
         near = next((one for one in here if one.features.get("step")), None)
         if near is None or (
-            near.score < best.score - STEPS and not self._names(self.sources[best.source])
+            near.score < best.score - STEPS and not self.properties.names(self.sources[best.source])
         ):
             return found
         own = self.sources[near.source].source
@@ -477,10 +387,6 @@ def _defines(one: Candidate) -> bool:
     return any(one.features.get(name) for name in ("term_is", "spelt_out", "of_its_note"))
 
 
-def _is_typed(one: Candidate) -> bool:
-    return any(one.features.get(name) for name in TYPED)
-
-
 def _leads_to(one: Candidate, title: str) -> bool:
     """Whether a sentence says that more stands in another note, by its title."""
     text = one.passage.text
@@ -496,10 +402,6 @@ def _leads_to(one: Candidate, title: str) -> bool:
 
 def _is_view(passage: Passage) -> bool:
     return passage.kind == "code" and _VIEW.match(passage.written) is not None
-
-
-def _key(one: Passage) -> str:
-    return one.text.partition(":")[0]
 
 
 def _length(parts: Iterable[Passage]) -> int:

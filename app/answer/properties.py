@@ -1,0 +1,120 @@
+"""Which properties of notes a question asks for. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from notehop.app.answer.draft import Quote
+from notehop.app.answer.facts import names_of
+from notehop.app.answer.passages import BETWEEN, Passage, properties
+from notehop.app.answer.question import FILED_ON
+from notehop.app.answer.relevance import Asked, Candidate, Named
+
+TYPED = ("number_there", "date_there", "name_there", "place_there")
+"""Features of a passage that has a value of the kind that is asked for."""
+
+BESIDE_A_KEY = 1
+"""Words that a question may have beside the note's name and the key of one of its properties, to ask
+for no more than that."""
+
+OPEN = ("open", "comparison")
+"""Forms of questions that may ask for a property by another word than its key: "in what state is it?"."""
+
+_NAMING = re.compile(r"(?:alias|aliases|tag|tags|title|cssclass|cssclasses)\b", re.IGNORECASE)
+"""Properties that name a note and say nothing of it."""
+
+
+class AskedProperties:
+    """The properties of some sources, for one question."""
+
+    def __init__(self, asked: Asked, sources: Sequence[Named]) -> None:
+        self.asked, self.sources = asked, sources
+        self.words, question = asked.reading.words, asked.question
+        self.form, self.forms = question.form, frozenset(question.forms)
+
+    def tells(self, named: Named) -> bool:
+        """Whether any property of a note, but its names and dates of filing, has a value with a word that
+        neither the question has nor its names."""
+        known = {*self.asked.all_words, *self.words(" ".join((named.source.title, *named.names)))}
+        return any(
+            not known.issuperset(self.words(each.text.partition(":")[2]))
+            for each in properties(named.source.text)
+            if self._is_asked(each) or not self._is_filing(each)
+        )
+
+    def names(self, named: Named) -> bool:
+        """Whether a question names a note."""
+        names = (frozenset(self.words(one)) for one in (named.source.title, *named.names))
+        return any(bool(name) and name <= self.asked.all_words for name in names)
+
+    def _is_asked(self, one: Passage) -> bool:
+        """Whether a question asks for a property by its key."""
+        key = frozenset(self.words(_key(one)))
+        return bool(key) and key <= self.asked.all_words
+
+    def _is_filing(self, one: Passage) -> bool:
+        """Whether a property names its note, or tells when it was made, which is not asked for."""
+        filed = "date" not in self.forms and FILED_ON.search(one.text) is not None
+        return filed or _NAMING.match(one.text) is not None
+
+    def has_asked(self, one: Candidate) -> bool:
+        """Whether a question has the key of one of the properties of a note."""
+        text = self.sources[one.source].source.text
+        return any(self._is_asked(each) for each in properties(text))
+
+    def is_named(self, one: Candidate) -> bool:
+        """Whether a question asks for a property of a note, by its key and the note's name."""
+        named = self.sources[one.source]
+        return one.passage.kind == "property" and self.names(named) and self.has_asked(one)
+
+    def is_typed(self, one: Candidate) -> bool:
+        """Whether properties have what is asked for: a value of its kind under a key that the question
+        has, or a name in the note that it names."""
+        if one.passage.kind != "property" or not has_typed(one):
+            return False
+        named = self.form in ("person", "place") and self.names(self.sources[one.source])
+        return named or self.has_asked(one)
+
+    def may_be_asked(self, one: Candidate, named: Named) -> bool:
+        """Whether a question may be for the properties of a note: it has one of their keys, or they a
+        value of the kind that it asks for. An open question may call a key otherwise."""
+        left = self.asked.words - {*self.words(" ".join((named.source.title, *named.names)))}
+        if self.form in OPEN:
+            return bool(left)
+        listed = [one for one in properties(named.source.text) if not _NAMING.match(one.text)]
+        said = (each.text if self.form == "yesno" else _key(each) for each in listed)
+        if left.intersection(self.words(" ".join(said))):
+            return True
+        if self.form in ("person", "place"):
+            # Whom the question names is known; what begins a sentence is no name by its capital.
+            values = (part for each in listed for part in each.text.partition(":")[2].split(","))
+            return any(
+                names_of(f"of{part}") and self.asked.all_words.isdisjoint(self.words(part))
+                for part in values
+            )
+        typed = any(one.features.get(name) for name in ("number_there", "date_there"))
+        return typed and not one.features.get("measure_not_there")
+
+    def quoted(self, named: Named) -> Quote:
+        """The properties that are asked for by their keys, and the others that say something of the
+        note where more is asked: "who wrote it" does not ask for its author by the key."""
+        listed = properties(named.source.text)
+        shown = [one for one in listed if self._is_asked(one)]
+        keys = " ".join(_key(one) for one in shown)
+        known = frozenset(self.words(" ".join((named.source.title, *named.names, keys))))
+        if not shown or len(self.asked.words - known) > BESIDE_A_KEY:
+            rest = [one for one in listed if one not in shown and not self._is_filing(one)]
+            shown += sorted(rest, key=lambda one: -self.asked.share(self.words(one.text)))
+        shown = shown or list(listed)
+        text = f"{BETWEEN} ".join(one.text for one in shown)
+        return Quote(named.source, text, tuple(place for one in shown for place in one.ranges))
+
+
+def has_typed(one: Candidate) -> bool:
+    """Whether a passage has a value of the kind that is asked for."""
+    return any(one.features.get(name) for name in TYPED)
+
+
+def _key(one: Passage) -> str:
+    return one.text.partition(":")[0]
