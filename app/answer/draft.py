@@ -28,15 +28,15 @@ class Quote:
 
     ``text`` is Markdown: prose is one line, list items, table rows and code keep their lines.
     ``ranges`` are half-open ranges of characters of the source's text, in order, whose words, white
-    space and list and quote marks aside, are those of the quote. ``heading`` is the nearest one
-    above it within the source, where that is not the source's own; ``name`` what the quote defines,
-    by the name of its note, where the question has another name for it.
+    space and list and quote marks aside, are those of the quote. ``headings`` are those above it within
+    the source, the outermost first; ``name`` what the quote defines, by the name of its note, where the
+    question has another name for it.
     """
 
     source: Source
     text: str
     ranges: tuple[Range, ...] = ()
-    heading: str = ""
+    headings: tuple[str, ...] = ()
     name: str = ""
 
 
@@ -249,8 +249,10 @@ def quoted(
             text += f"\n\n{on_one_line(quote.name)}:"
         start = len(text) + 2
         said.append(Said(start, start + len(piece), marker, tuple(quote.ranges)))
-        text = f"{text}\n\n{piece}\n— {place_of(quote.source, quote.heading)}"
-    if lacks := _what_lacks(missing, unmentioned):
+        text = f"{text}\n\n{piece}\n— {place_of(quote.source, quote.headings)}"
+    # A question may be answered in other words than its own.
+    sure = likelihood is not None and likelihood >= SURE
+    if lacks := _what_lacks(() if sure else missing, unmentioned):
         text += f"\n\n{lacks}"
     cited = tuple(dict.fromkeys(quote.source.marker for quote in quotes))
     return Draft(text, "extractive", cited, said=tuple(said), likelihood=likelihood)
@@ -352,15 +354,18 @@ def _beginning(source: Source, read: Sequence[Passage]) -> Quote:
     return Quote(source, *laid_out(parts))
 
 
-def place_of(source: Source, within: str = "") -> str:
+def place_of(source: Source, within: Sequence[str] = ()) -> str:
     """Note and heading as a person reads them, on one line.
 
-    :param within: a heading below that of the source.
+    :param within: headings in the text of the source, the outermost first.
     """
-    # The heading of a whole note often says its name again.
     parts = source.heading.split(" > ")
+    if within:
+        # Another than its own may be one beside it: no heading above is told then.
+        parts = [*(parts[:-1] if parts[-1] == within[0] else []), *within]
+    # The heading of a whole note often says its name again.
     heading = parts[1:] if parts[0] == source.title else parts
-    return on_one_line(" > ".join(part for part in (source.title, *heading, within) if part))
+    return on_one_line(" > ".join(part for part in (source.title, *heading) if part))
 
 
 def _what_lacks(missing: Sequence[str], unmentioned: Sequence[str]) -> str:

@@ -319,6 +319,7 @@ def evidence_of(material: Material) -> list[Named]:
                 subject=subject > 0,
                 news=news,
                 opens=about.get("ordinal") == 0,
+                table_head=about.get("table_head", ""),
             )
         )
     for note in material.connected:
@@ -332,6 +333,7 @@ def evidence_of(material: Material) -> list[Named]:
                 linked=note.linked_from.sentence or note.title,
                 link_likeness=_number(evidence.get("sentence_similarity")) or 0.0,
                 opens=about.get("ordinal") == 0,
+                table_head=about.get("table_head", ""),
             )
         )
     return found

@@ -164,8 +164,8 @@ class Passage:
     sentence above its code, the head of its table; empty if nothing does. ``mark`` is the list mark
     it begins with (``-``, ``2.``) and ``depth`` the number of lists around it. ``written`` is how
     it is shown where that is not its text: a row or code as it stands there; ``frame`` what has to
-    stand before it then. ``group`` is one number for all of a list, table or paragraph, ``heading``
-    the nearest heading above within the source.
+    stand before it then. ``group`` is one number for all of a list, table or paragraph, ``headings``
+    those above it within the source, the outermost first.
     """
 
     text: str
@@ -179,18 +179,33 @@ class Passage:
     written: str = ""
     frame: str = ""
     group: int = 0
-    heading: str = ""
+    headings: tuple[str, ...] = ()
+
+    @property
+    def heading(self) -> str:
+        """The nearest heading above within the source."""
+        return self.headings[-1] if self.headings else ""
 
 
 @lru_cache(maxsize=REMEMBERED)
-def passages(text: str, sentences: SentenceSpans) -> tuple[Passage, ...]:
+def passages(text: str, sentences: SentenceSpans, table_head: str = "") -> tuple[Passage, ...]:
     """Return the passages of ``text`` in order; HTML and bare rules are none, and headings only
     where they may spell out an abbreviation.
 
     A sentence that ends with a colon before a list or code says nothing alone: it is the lead of
     what follows. Code is a passage only below a sentence or a heading. Neither is the title of a
     callout that has more to say. The properties of a note are one.
+
+    :param table_head: that of the table whose rows the text begins with, if it stands before it.
     """
+    if table_head:
+        begins = len(table_head) + 1
+        return tuple(
+            replace(
+                one, ranges=_moved(one.ranges, begins), lead_ranges=_moved(one.lead_ranges, begins)
+            )
+            for one in passages(f"{table_head}\n{text}", sentences)
+        )
     if (f"{BETWEEN}\n" in text or _ONE_PROPERTY.fullmatch(text)) and (listed := properties(text)):
         words = f"{BETWEEN} ".join(one.text for one in listed)
         places = tuple(place for one in listed for place in one.ranges)
@@ -221,6 +236,10 @@ def passages(text: str, sentences: SentenceSpans) -> tuple[Passage, ...]:
         leads = {depth: text for depth, text in leads.items() if depth < block.depth}
         leads[block.depth] = last if introduced else _NOTHING
     return tuple(found)
+
+
+def _moved(ranges: Iterable[Range], back: int) -> tuple[Range, ...]:
+    return tuple((start - back, end - back) for start, end in ranges if start >= back)
 
 
 _NOTHING = Stretch()
@@ -321,10 +340,11 @@ def _blocks(text: str) -> Iterator[_Block]:
     lines = [(one.start(), one.end()) for one in _LINE.finditer(text)]
     marks: list[str] = []
     head: Token | None = None
-    group, heading, headed = 0, "", False
+    group, headed = 0, False
+    above: dict[str, str] = {}  # rank of a heading ("h2") -> its text
 
     def shape(kind: Kind, **more: Any) -> Passage:
-        return Passage("", 0, kind=kind, group=group, heading=heading, **more)
+        return Passage("", 0, kind=kind, group=group, headings=tuple(above.values()), **more)
 
     for at, token in enumerate(tokens):
         before = tokens[at - 1].type if at else ""
@@ -335,7 +355,8 @@ def _blocks(text: str) -> Iterator[_Block]:
         elif token.type in _GROUPS and not marks:
             group += 1
         elif token.type == "inline" and before == "heading_open":
-            heading, headed = token.content.strip(), True
+            rank, heading, headed = tokens[at - 1].tag, token.content.strip(), True
+            above = {one: text for one, text in above.items() if one < rank} | {rank: heading}
             if token.map and _SPELT_OUT.fullmatch(heading):
                 body = stretch_of(token.content, text, lines[token.map[0] : token.map[1]])
                 group += 1

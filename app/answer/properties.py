@@ -60,13 +60,22 @@ class AskedProperties:
 
     def has_asked(self, one: Candidate) -> bool:
         """Whether a question has the key of one of the properties of a note."""
-        text = self.sources[one.source].source.text
-        return any(self._is_asked(each) for each in properties(text))
+        return any(key <= self.asked.all_words for key in self._keys(self.sources[one.source]))
+
+    def _keys(self, named: Named) -> list[frozenset[str]]:
+        keys = (frozenset(self.words(_key(one))) for one in properties(named.source.text))
+        return [key for key in keys if key]
 
     def is_named(self, one: Candidate) -> bool:
         """Whether a question asks for a property of a note, by its key and the note's name."""
         named = self.sources[one.source]
-        return one.passage.kind == "property" and self.names(named) and self.has_asked(one)
+        asked = [key for key in self._keys(named) if key <= self.asked.all_words]
+        if one.passage.kind != "property" or not asked:
+            return False
+        names = frozenset(self.words(" ".join((named.source.title, *named.names))))
+        # A key of two words is as good as a name, and so is what a name holds of all else that is asked.
+        left = self.asked.words.difference(*asked)
+        return self.names(named) or any(len(key) > 1 for key in asked) or (left and left <= names)
 
     def is_typed(self, one: Candidate) -> bool:
         """Whether properties have what is asked for: a value of its kind under a key that the question
@@ -117,4 +126,4 @@ def has_typed(one: Candidate) -> bool:
 
 
 def _key(one: Passage) -> str:
-    return one.text.partition(":")[0]
+    return one.text.partition(":")[0].replace("_", " ")

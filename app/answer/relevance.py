@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from notehop.app.answer.facts import names_of
+from notehop.app.answer.facts import Facts, facts_of, names_of
 from notehop.app.answer.passages import Passage, SentenceSpans, passages
 from notehop.app.answer.question import DIGITS, EXACT, FILED_ON, Question, has_date, has_number
 from notehop.app.models import Source
@@ -79,7 +79,7 @@ class Named:
     ``subject``: its note is what a question for news is about. ``news``: its rank, from 1, among
     the newest notes with news of that; 0 for none. ``linked`` is the sentence whose
     link leads to it, for a connected note, and ``link_likeness`` its cosine. ``opens`` tells that its
-    note begins with it.
+    note begins with it, ``table_head`` is that of a table which began before it.
     """
 
     source: Source
@@ -89,6 +89,11 @@ class Named:
     linked: str = ""
     link_likeness: float = 0.0
     opens: bool = False
+    table_head: str = ""
+
+    def passages(self, sentences: SentenceSpans) -> Sequence[Passage]:
+        """What can be quoted of the source."""
+        return passages(self.source.text, sentences, self.table_head)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,9 +148,26 @@ class Asked:
         )
 
     @cached_property
+    def facts(self) -> Facts:
+        """The numbers and days in the question."""
+        return facts_of(self.question.text, self.reading.language)
+
+    @cached_property
     def about(self) -> frozenset[str]:
         """The words of what is to be defined."""
         return frozenset(self.reading.words(self.question.about)) - self.reading.small
+
+    def agreement(self, name: str) -> int:
+        """How many words, numbers and days a name of something has in common with the question."""
+        words = frozenset(self.reading.words(name)) - self.reading.small
+        own, facts = self.facts, facts_of(name, self.reading.language)
+        numbers = sum(
+            bool(one.readings & other.readings) and one.kind[:6] == other.kind[:6]
+            for one in own.numbers
+            for other in facts.numbers
+        )
+        days = sum(one.agrees(other) for one in own.days for other in facts.days)
+        return len(words & self.all_words) + numbers + days
 
     def share(self, words: Iterable[str]) -> float:
         """The weighted share of the question's words that are among these, 0 to 1."""
@@ -253,7 +275,7 @@ def _by_words(at: int, named: Named, asked: Asked, together: _Sources) -> list[C
     title = frozenset[str]().union(*names)
     heading = frozenset(words(source.heading))
     held = frozenset(words(source.text)) | title | heading
-    read = passages(source.text, asked.reading.sentences)
+    read = named.passages(asked.reading.sentences)
     own = [frozenset(words(one.text)) for one in read]
     bare = [is_bare(one, asked.reading) for one in read]
     begin = bare.index(False) if False in bare else 0
@@ -337,6 +359,7 @@ def _shape(order: int, passage: Passage, read: Sequence[Passage], fresh: int) ->
 
 
 SHORT = 5  # words of what may be no more than a label
+LONGEST_NAMES = 24  # words of a line that may be names of notes alone
 
 
 def is_bare(passage: Passage, reading: Reading) -> bool:
@@ -349,10 +372,24 @@ def is_bare(passage: Passage, reading: Reading) -> bool:
     words = _WORD.findall(text)
     if all(one.startswith("#") for one in text.split()):
         return True
-    if len(words) <= SHORT and not DIGITS.search(text) and ":" not in text:
+    if reading.named is not None and _names_alone(text, reading.named):
         return True
-    named = reading.named
-    return len(words) <= 2 * SHORT and named is not None and named(text)
+    said = DIGITS.search(text) is not None or ":" in text or passage.kind == "item"
+    return len(words) <= SHORT and not said
+
+
+def _names_alone(text: str, named: Callable[[str], bool]) -> bool:
+    """Whether a text is nothing but names of notes, one or several."""
+    words = text.split()
+    if len(words) > LONGEST_NAMES:
+        return False
+    at = 0
+    while at < len(words):
+        ends = range(len(words), at, -1)
+        at = next((end for end in ends if named(" ".join(words[at:end]).strip(",;·|"))), 0)
+        if not at:
+            return False
+    return True
 
 
 _FILED = re.compile(r"\b(?:creat|modif|updat|written|wrote|added)", re.IGNORECASE)

@@ -5,12 +5,15 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from notehop.app.answer.draft import Part, Quote, laid_out
-from notehop.app.answer.passages import Passage, passages
+from notehop.app.answer.passages import Passage
 from notehop.app.answer.properties import OPEN, AskedProperties, has_typed
+from notehop.app.answer.question import DIGITS
 from notehop.app.answer.relevance import Asked, Candidate, Named, spells
 
 OF_ONE = 120  # words that are quoted of one section: it is whole, as most are shorter
@@ -88,9 +91,10 @@ class _Selection:
         found = _first_of(self.properties.is_named, found)
         if found and found[0].passage.kind == "property":
             found = self._text_first(found)
+        found = self._numbered_so(self._row_first(found))
         if any(one.subject for one in sources):
             # Who asks for news gets them before what a property calls status.
-            found = _first_of(lambda one: one.passage.kind != "property", found)
+            found = _first_of(lambda one: "news" in one.features, found)
         if self.form == "definition":
             found = _first_of(_defines, found, 1.5)
             found = _first_of(lambda one: bool(one.features.get("says_what")), found, NEAR)
@@ -104,8 +108,11 @@ class _Selection:
         for one in self.found:
             best.setdefault(one.source, one)
         worth = self._worth()
-        defines = [self.found[0].source] if self.form == "definition" else []
-        order = [*self._sides(), *defines, *sorted(best, key=lambda at: (-worth[at], at))]
+        first = self.found[0]
+        settles = self.form == "definition" or self.properties.is_named(first)
+        begin = [first] if settles else self._sides()
+        best |= {one.source: one for one in reversed(begin)}
+        order = [*(one.source for one in begin), *sorted(best, key=lambda at: (-worth[at], at))]
         top = best[order[0]]
         led = self._led_to(top)
         settled = self.form == "definition" and _defines(top)
@@ -125,6 +132,8 @@ class _Selection:
             less = worth[order[0]] - worth[at] if self.form == "list" else top.score - one.score
             if shown and at not in led and less > near:
                 continue
+            if shown and self._is_one_of_rows(one) and not self._agreement(one.passage):
+                continue  # The head of its table alone has a word of the question.
             # One that says nothing that is not quoted already, or for which there is no room.
             same = any(one.words and len(one.words & it) >= 0.8 * len(one.words) for it in shown)
             if same or (shown and _length([one.passage]) > left):
@@ -136,7 +145,7 @@ class _Selection:
         return quotes
 
     def _passages(self, source: int) -> Sequence[Passage]:
-        return passages(self.sources[source].source.text, self.asked.reading.sentences)
+        return self.sources[source].passages(self.asked.reading.sentences)
 
     def _is_quotable(self, one: Candidate) -> bool:
         """Whether a passage says anything that the question does not."""
@@ -161,15 +170,24 @@ class _Selection:
             for at, each in scores.items()
         }
 
-    def _sides(self) -> list[int]:
-        """Of a comparison, the source of the best for each side."""
-        first: list[int] = []
+    def _sides(self) -> list[Candidate]:
+        """Of a comparison, how the notes begin that go by the names of its sides, else the best passage of
+        what speaks of them all, else the best for each."""
         sides = [frozenset(self.words(side)) for side in self.asked.question.sides]
-        for side in sides:
-            others = frozenset[str]().union(*(other for other in sides if other != side))
-            own = side - self.asked.reading.small - others
-            first += [one.source for one in self.found if own & one.words][:1]
-        return first
+        names = [
+            [frozenset(self.words(name)) for name in (named.source.title, *named.names)]
+            for named in self.sources
+        ]
+        notes = [[one for one in self.found if side in names[one.source]] for side in sides]
+        if notes and all(notes):
+            return [max(each, key=lambda one: one.features["opens_note"]) for each in notes]
+        own = [
+            side.difference(self.asked.reading.small, *(one for one in sides if one != side))
+            for side in sides
+        ]
+        of_all = [one for one in self.found if sides and all(side & one.held for side in own)]
+        each = [[one for one in self.found if side & one.words][:1] for side in own]
+        return of_all[:1] or list(chain(*each))
 
     def _led_to(self, one: Candidate) -> list[int]:
         """The source that what is said beside a sentence leads to: the second note of a question of
@@ -240,8 +258,10 @@ class _Selection:
                 # What stands below says what it is.
                 return {one.order, one.order + 1}, one.order
             inside = group if passage.kind == "prose" else ()
-        elif passage.kind == "row" and not {"list", "comparison"} & self.forms:
-            # A value stands in one row of a table.
+        elif self._is_one_of_rows(one):
+            # A value stands in one row of a table; where none is called for, it may be any.
+            own = self._agreement(passage)
+            orders |= {at for at in group[:LONGEST_LIST] if self._agreement(read[at]) >= own}
             inside = [at for at in inside if at not in group]
         elif passage.kind in ("item", "row") and (
             {"list", "comparison", "howto"} & self.forms or self._is_listed(one, group)
@@ -251,6 +271,7 @@ class _Selection:
             at = max(0, min(at, len(group) - LONGEST_LIST))
             orders |= set(group[at : at + LONGEST_LIST])
         begin = min(orders) if not _ENUMERATES.search(passage.text) else one.order
+        numbered = [at for at in group if read[at].mark[:1].isdigit()]
         length = _length(read[at] for at in orders)
         for step in (1, -1):
             at = max(orders) + 1 if step > 0 else min(orders) - 1
@@ -258,6 +279,9 @@ class _Selection:
                 length += _length([read[at]])
                 orders.add(at)
                 at += step
+        if one.order in numbered:
+            # Steps come in their order.
+            begin = min(orders.intersection(group))
         while (
             begin - 1 in orders
             and read[begin - 1].group == passage.group
@@ -295,9 +319,7 @@ class _Selection:
         if parts[0].passage.kind == "heading" and len(parts) > 1:
             name = parts.pop(0).passage.text
         text, ranges = laid_out(parts)
-        heading = parts[0].passage.heading
-        known = named.source.heading.split(" > ")
-        return Quote(named.source, text, ranges, "" if heading in known else heading, name)
+        return Quote(named.source, text, ranges, parts[0].passage.headings, name)
 
     def _expands(self, named: Named) -> bool:
         """Whether the question knows a note by another name than its title, as an abbreviation."""
@@ -342,6 +364,59 @@ class _Selection:
 
         return _first_of(says, found, NEAR if tells else math.inf)
 
+    def _row_first(self, found: list[Candidate]) -> list[Candidate]:
+        """The candidates, of the table of the best the row before its others of which a cell agrees most with
+        the question: what it is called."""
+        if not found or not self._is_one_of_rows(found[0]):
+            return found
+        top = found[0]
+        path = self.sources[top.source].source.path
+        rows = [
+            (at, order, one)
+            for at, named in enumerate(self.sources)
+            if named.source.path == path
+            for order, one in enumerate(self._passages(at))
+            if one.kind == "row" and one.frame == top.passage.frame
+        ]
+        held = Counter(chain(*({*self.words(one.text)} & self.asked.words for *_, one in rows)))
+        alone = {word for word, count in held.items() if count == 1}
+        if sum(not alone.isdisjoint(self.words(one.text)) for *_, one in rows) > 1:
+            return found  # It asks to choose between them.
+        at, order, passage = max(rows, key=lambda row: self._agreement(row[2]))
+        if self._agreement(passage) == self._agreement(top.passage):
+            return found
+        first = replace(top, source=at, order=order, passage=passage)
+        return [first, *(one for one in found if (one.source, one.order) != (at, order))]
+
+    def _is_one_of_rows(self, one: Candidate) -> bool:
+        """Whether a passage is a row of a table which is not asked for as a whole."""
+        return one.passage.kind == "row" and not {"list", "comparison"} & self.forms
+
+    def _agreement(self, row: Passage) -> int:
+        return sum(map(self.asked.agreement, row.text.split(" | ")))
+
+    def _numbered_so(self, found: list[Candidate]) -> list[Candidate]:
+        """The candidates, of the note of the best those first that stand under the number which is asked for:
+        that of a version, a chapter, a day."""
+        if not found or not self.asked.numbers:
+            return found
+        path = self.sources[found[0].source].source.path
+
+        def under(one: Candidate) -> bool:
+            own = self.sources[one.source].source
+            return own.path == path and self.asked.numbers <= set(
+                DIGITS.findall(self._heading(one))
+            )
+
+        return _first_of(under, found, FAR)
+
+    def _heading(self, one: Candidate) -> str:
+        return one.passage.heading or self.sources[one.source].source.heading.split(" > ")[-1]
+
+    def _above(self, one: Candidate) -> float:
+        """The share of the question that the heading above a passage has."""
+        return self.asked.share(self.words(self._heading(one)))
+
     def _steps_first(self, found: list[Candidate]) -> list[Candidate]:
         """The candidates, the steps of the best one's note before what that note says about them, from
         the first step of their section on."""
@@ -350,8 +425,13 @@ class _Selection:
         best, paths = found[0], [named.source.path for named in self.sources]
         here = [one for one in found if paths[one.source] == paths[best.source]]
         near = next((one for one in here if one.features.get("step")), None)
-        if near is None or (
-            near.score < best.score - STEPS and not self.properties.names(self.sources[best.source])
+        if (
+            near is None
+            or (
+                near.score < best.score - STEPS
+                and not self.properties.names(self.sources[best.source])
+            )
+            or self._above(near) < self._above(best)
         ):
             return found
         own = self.sources[near.source].source
@@ -362,7 +442,7 @@ class _Selection:
         ]
         for _, at in sorted(section):
             for order, passage in enumerate(self._passages(at)):
-                if passage.mark[:1].isdigit():
+                if passage.mark[:1].isdigit() and passage.headings == near.passage.headings:
                     score = best.score + STEPS
                     first = replace(near, source=at, order=order, passage=passage, score=score)
                     return [first, *found]

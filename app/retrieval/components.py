@@ -296,9 +296,27 @@ def fill(hits: Sequence[NodeWithScore], view: Snapshot) -> list[NodeWithScore]:
             filled.append(hit)
         elif chunk is not None and chunk.path in notes:
             siblings = view.chunk_ids_of(chunk.path)
-            node = to_node(chunk, notes[chunk.path], siblings, **hit.node.metadata)
+            about = {**hit.node.metadata, **_table_head(chunk, siblings, view)}
+            node = to_node(chunk, notes[chunk.path], siblings, **about)
             filled.append(NodeWithScore(node=node, score=hit.score))
     return filled
+
+
+_HEAD = re.compile(r"^\|.*\n\|[ :|-]*-[ :|-]*$", re.MULTILINE)
+
+
+def _table_head(chunk: ChunkRow, siblings: Sequence[ChunkId], view: Snapshot) -> dict[str, str]:
+    """The head of the table that a chunk goes on with, which stands in one before it."""
+    if not chunk.text.startswith("|") or _HEAD.match(chunk.text) or chunk.id not in siblings:
+        return {}
+    before = siblings[: siblings.index(chunk.id)]
+    rows = view.chunks(before)
+    for text in (rows[one].text for one in reversed(before) if one in rows):
+        if heads := _HEAD.findall(text):
+            return {"table_head": heads[-1]}
+        if not text.startswith("|"):
+            break
+    return {}
 
 
 def below(lowest: float, rank: int, count: int) -> float:
