@@ -248,7 +248,7 @@ def _has_letters_of(word: str, meant: str) -> bool:
 
 
 _BEGINNINGS = (
-    "anti dis fore inter mid mis non out over post pre semi sub super trans un under ver zer"
+    "anti dis fore inter mid mis non out over post pre re semi sub super trans un under ver zer"
 )
 _ENDINGS = {
     "en": "s es er ers est or ors ing ings ed en ly ness less ful able ible al ally ist ists ism ity ive y "
@@ -282,7 +282,7 @@ def _is_built(word: str, is_word: Callable[[str], bool], language: str, endings:
         if any(_is_built(one, is_word, language, endings - 1) for one in bases):
             return True
     rests = (word.removeprefix(begin) for begin in _BEGINNINGS.split())
-    return any(one != word and len(one) > SHORTEST and is_word(one) for one in rests)
+    return any(one != word and len(one) >= SHORTEST and is_word(one) for one in rests)
 
 
 def _written(stems: Sequence[str], view: Snapshot) -> set[str]:
