@@ -75,6 +75,10 @@ def features(
     lacking = [
         term.weight for term in asked.terms if not any(term.word in one.held for one in best)
     ]
+    defined = max(
+        max(one.features.get(name, 0.0) for name in ("of_its_note", "term_is", "spelt_out"))
+        for one in best
+    )
     found = {
         "constant": 1.0,
         "likeness": top.likeness,
@@ -86,10 +90,7 @@ def features(
         "number_lacks": float(any(_lacks(number, best, sources) for number in asked.numbers)),
         "unknown_name": float(asked.has_unknown_name and not asked.question.sides),
         "weak": float(weak),
-        "defined": max(
-            max(one.features.get(name, 0.0) for name in ("of_its_note", "term_is", "spelt_out"))
-            for one in best
-        ),
+        "defined": defined,
         "definition": float(asked.question.form == "definition"),
         "howto": float(asked.question.form == "howto"),
         "words": min(1.0, len(asked.terms) / 8),
@@ -101,6 +102,11 @@ def features(
         "foreign": float(any(term.absent and not term.missing for term in asked.terms)),
         **_exact(asked, ranked, sources),
     }
+    if asked.question.form == "definition" and not defined:
+        named, told = (
+            any(one.features.get(name) for one in best) for name in ("names_term", "tells_of_term")
+        )
+        found |= {"term_unnamed": float(not named), "term_only_named": float(named and not told)}
     if top.features.get("news"):
         found["news"] = 1.0
     return found

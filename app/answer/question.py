@@ -277,8 +277,8 @@ _SCAFFOLD = re.compile(
     r"\b(?:what (?:is|does) (?:that|it)\b|who or what"
     r"|what(?: is|s| are| was| were| does| do| did)?|who(?: is|s| are| was)?|which"
     r"|can you|could you|please|tell me|explain|define|describe|definition of|meaning of|meant by"
-    r"|what is meant|mean(?:s|ing)?|stands? for|is that|short for|abbreviation|acronym|it|all about"
-    r"|about$"
+    r"|what is meant|mean(?:s|ing)?|says?|stands? for|used(?: for)?|is that|short for|abbreviation|acronym"
+    r"|it|all about|about$"
     r"|is|are|does|do|the purpose of|purpose of|called|term|the|a|an|or|exactly|actually|briefly"
     r"|was (?:ist|sind|bedeute[tn]|heisst|heissen)|wofur steht|steht|versteht man unter|definiere"
     r"|erklare?|mir|bedeutung von|wer ist|ein|eine|der|die|das"
@@ -304,7 +304,7 @@ _ABBREVIATED = re.compile(
     r"|acronimo|sigla|afkorting|forkortning|forkortelse)\b"
 )
 _INNER = re.compile(
-    r"\b(?:who|when|where|why|how|which|because|if|while|and|that|did|was|were|has|have|agreed"
+    r"\b(?:who|when|where|why|how|which|because|if|while|and|that|wrong|did|was|were|has|have|agreed"
     r"|between|wer|wann|wo|warum|wenn|und|weil|quand|pourquoi|cuando|quando|wanneer)\b"
 )
 _DOES = re.compile(r"^\w+[^e\W]ed\b|\b(?:to|we|you|i|our|my|your|supposed)\b")
