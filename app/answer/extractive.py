@@ -16,7 +16,7 @@ from importlib.resources import files
 from notehop.app.answer.claims import Checker
 from notehop.app.answer.draft import SURE, Draft, Quote, of_a_kind, of_tasks, quoted, silent
 from notehop.app.answer.material import Material, as_source, promoted
-from notehop.app.answer.question import fits, read, says_form
+from notehop.app.answer.question import fits, has_number, read, says_form
 from notehop.app.answer.relevance import Asked, Candidate, Named, Reading, score, spells
 from notehop.app.answer.selection import select
 from notehop.app.answer.synthesizer import VaultSynthesizer
@@ -134,6 +134,13 @@ def _exact(asked: Asked, ranked: Sequence[Candidate], sources: Sequence[Named]) 
             asked.reading.words,
             asked.numbers,
         )
+        or (
+            # The head of a table, or nothing, says what a number of its rows counts.
+            asked.question.exact == "count"
+            and one.passage.kind == "row"
+            and one.covered >= EVEN
+            and has_number(one.passage.text, asked.numbers)
+        )
     ]
     near = max((one.likeness for one in fit), default=0.0)
     share = max((one.covered for one in fit), default=0.0)
@@ -142,6 +149,7 @@ def _exact(asked: Asked, ranked: Sequence[Candidate], sources: Sequence[Named]) 
         "exact_likeness": near,
         "exact_farther": max(0.0, max(one.likeness for one in ranked[:HELD_AGAINST]) - near),
         "exact_covered": share,
+        "exact_uncovered": 1.0 - max(one.covered for one in ranked[:LOOKED_AT]),
         "exact_covers_less": max(0.0, max(one.covered for one in ranked[:HELD_AGAINST]) - share),
     }
 
