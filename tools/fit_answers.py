@@ -109,12 +109,12 @@ UNSEEN = {
     "term_only_named": -1.5,
 }
 FIXED = {
-    "meaning": {"news": 8.0},
-    "words": {"news": 8.0},
+    "meaning": {"news": 8.0, "alias_asked": 1.6},
+    "words": {"news": 8.0, "alias_asked": 1.6},
     "decision": UNSEEN,
     "decision_by_words": UNSEEN,
 }
-"""What the sets have no questions for: news of something, questions in another language than the
+"""What the sets have no questions for: news of something, aliases, questions in another language than the
 notes, names that no note has, terms of which no note tells, and words without a question, which are a
 search."""
 

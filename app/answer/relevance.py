@@ -274,6 +274,7 @@ def _by_words(at: int, named: Named, asked: Asked, together: _Sources) -> list[C
     own = [frozenset(words(one.text)) for one in read]
     bare = [is_bare(one, asked.reading) for one in read]
     begin = bare.index(False) if False in bare else 0
+    aliases = [name for name in names[1:] if name - small <= asked.words and not name <= names[0]]
     base = {
         "rank": 0.0 if named.linked else 1.0 / (at + 1),
         "top_three": float(at < 3 and not named.linked),
@@ -282,6 +283,7 @@ def _by_words(at: int, named: Named, asked: Asked, together: _Sources) -> list[C
         "link_share": asked.share(words(named.linked)) if named.linked else 0.0,
         "title_share": asked.share(title),
         "chunk_share": asked.share(held),
+        "alias_asked": max(map(asked.share, aliases), default=0.0),
     }
     by_name = bool(asked.about) and any(asked.about == name - small for name in names)
     found: list[Candidate] = []
