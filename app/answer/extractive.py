@@ -67,6 +67,8 @@ def features(
     ):
         # Whoever uses an abbreviation does not say what it stands for.
         return {"nothing": 1.0}
+    # A label or a link that repeats the question is near it, and is not quoted.
+    ranked = [one for one in ranked if _says(one, asked)] or ranked
     best = ranked[:LOOKED_AT]
     covered = max(one.covered for one in best)
     if covered <= 0.0 and asked.reading.vectors is None:
@@ -110,6 +112,13 @@ def features(
     if top.features.get("news"):
         found["news"] = 1.0
     return found
+
+
+def _says(one: Candidate, asked: Asked) -> bool:
+    """Whether a passage says anything that the question does not."""
+    if one.passage.kind not in ("prose", "item") or "list" in asked.question.forms:
+        return True
+    return one.fresh > 0 and not one.features["bare"]
 
 
 def _unknown(asked: Asked) -> list[str]:
