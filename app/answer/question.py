@@ -128,8 +128,10 @@ _TWICE = re.compile(
 )
 """A question that asks two things: neither is all that an answer may have."""
 
-_WHENEVER = re.compile(r"^(?:and |so )?when (?:is|are) .*\w{2}ed$")
-"""What is done whenever something happens, or on a day."""
+_WHENEVER = re.compile(
+    r"^(?:and |so )?when (?:is|are) (?!(?:the|our|my|your|his|her|their|this|next|we|you|it)\b).*\w{2}ed$"
+)
+"""What is done whenever something happens, or on a day: of "the gate", on a day."""
 
 FILED_ON = re.compile(
     r"(?:^|·)\s*(?:date )?(?:created|modified|updated|last modified)(?: (?:at|on))?:\s*(?:\[\[)?\d[^·]*",
