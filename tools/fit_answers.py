@@ -99,15 +99,24 @@ SPEAKS_AGAINST = (
     "uncovered", "names_lack", "number_lacks", "weak", "asks_exactly", "exact_farther", "exact_covers_less",
 )  # fmt: skip
 
-UNSEEN = {"news": 4.0, "foreign": 0.8, "few_words": 0.6, "weak": -1.0, "unknown_name": -1.5}
+UNSEEN = {
+    "news": 4.0,
+    "foreign": 0.8,
+    "few_words": 0.6,
+    "weak": -1.0,
+    "unknown_name": -1.5,
+    "term_unnamed": -1.0,
+    "term_only_named": -1.5,
+}
 FIXED = {
-    "meaning": {"news": 8.0},
-    "words": {"news": 8.0},
+    "meaning": {"news": 8.0, "alias_asked": 1.6},
+    "words": {"news": 8.0, "alias_asked": 1.6},
     "decision": UNSEEN,
     "decision_by_words": UNSEEN,
 }
-"""What the sets have no questions for: news of something, questions in another language than the
-notes, names that no note has, and words without a question, which are a search."""
+"""What the sets have no questions for: news of something, aliases, questions in another language than the
+notes, names that no note has, terms of which no note tells, and words without a question, which are a
+search."""
 
 RIDGE = 0.03
 RIDGE_DECISION = 0.05

@@ -16,7 +16,7 @@ from importlib.resources import files
 from notehop.app.answer.claims import Checker
 from notehop.app.answer.draft import SURE, Draft, Quote, of_a_kind, of_tasks, quoted, silent
 from notehop.app.answer.material import Material, as_source, promoted
-from notehop.app.answer.question import fits, read, says_form
+from notehop.app.answer.question import fits, has_number, read, says_form
 from notehop.app.answer.relevance import Asked, Candidate, Named, Reading, score, spells
 from notehop.app.answer.selection import select
 from notehop.app.answer.synthesizer import VaultSynthesizer
@@ -67,6 +67,8 @@ def features(
     ):
         # Whoever uses an abbreviation does not say what it stands for.
         return {"nothing": 1.0}
+    # A label or a link that repeats the question is near it, and is not quoted.
+    ranked = [one for one in ranked if _says(one, asked)] or ranked
     best = ranked[:LOOKED_AT]
     covered = max(one.covered for one in best)
     if covered <= 0.0 and asked.reading.vectors is None:
@@ -75,6 +77,10 @@ def features(
     lacking = [
         term.weight for term in asked.terms if not any(term.word in one.held for one in best)
     ]
+    defined = max(
+        max(one.features.get(name, 0.0) for name in ("of_its_note", "term_is", "spelt_out"))
+        for one in best
+    )
     found = {
         "constant": 1.0,
         "likeness": top.likeness,
@@ -86,10 +92,7 @@ def features(
         "number_lacks": float(any(_lacks(number, best, sources) for number in asked.numbers)),
         "unknown_name": float(asked.has_unknown_name and not asked.question.sides),
         "weak": float(weak),
-        "defined": max(
-            max(one.features.get(name, 0.0) for name in ("of_its_note", "term_is", "spelt_out"))
-            for one in best
-        ),
+        "defined": defined,
         "definition": float(asked.question.form == "definition"),
         "howto": float(asked.question.form == "howto"),
         "words": min(1.0, len(asked.terms) / 8),
@@ -101,9 +104,21 @@ def features(
         "foreign": float(any(term.absent and not term.missing for term in asked.terms)),
         **_exact(asked, ranked, sources),
     }
+    if asked.question.form == "definition" and not defined:
+        named, told = (
+            any(one.features.get(name) for one in best) for name in ("names_term", "tells_of_term")
+        )
+        found |= {"term_unnamed": float(not named), "term_only_named": float(named and not told)}
     if top.features.get("news"):
         found["news"] = 1.0
     return found
+
+
+def _says(one: Candidate, asked: Asked) -> bool:
+    """Whether a passage says anything that the question does not."""
+    if one.passage.kind not in ("prose", "item") or "list" in asked.question.forms:
+        return True
+    return one.fresh > 0 and not one.features["bare"]
 
 
 def _unknown(asked: Asked) -> list[str]:
@@ -128,6 +143,13 @@ def _exact(asked: Asked, ranked: Sequence[Candidate], sources: Sequence[Named]) 
             asked.reading.words,
             asked.numbers,
         )
+        or (
+            # The head of a table, or nothing, says what a number of its rows counts.
+            asked.question.exact == "count"
+            and one.passage.kind == "row"
+            and one.covered >= EVEN
+            and has_number(one.passage.text, asked.numbers)
+        )
     ]
     near = max((one.likeness for one in fit), default=0.0)
     share = max((one.covered for one in fit), default=0.0)
@@ -136,6 +158,7 @@ def _exact(asked: Asked, ranked: Sequence[Candidate], sources: Sequence[Named]) 
         "exact_likeness": near,
         "exact_farther": max(0.0, max(one.likeness for one in ranked[:HELD_AGAINST]) - near),
         "exact_covered": share,
+        "exact_uncovered": 1.0 - max(one.covered for one in ranked[:LOOKED_AT]),
         "exact_covers_less": max(0.0, max(one.covered for one in ranked[:HELD_AGAINST]) - share),
     }
 

@@ -128,6 +128,11 @@ _TWICE = re.compile(
 )
 """A question that asks two things: neither is all that an answer may have."""
 
+_WHENEVER = re.compile(
+    r"^(?:and |so )?when (?:is|are) (?!(?:the|our|my|your|his|her|their|this|next|we|you|it)\b).*\w{2}ed$"
+)
+"""What is done whenever something happens, or on a day: of "the gate", on a day."""
+
 FILED_ON = re.compile(
     r"(?:^|·)\s*(?:date )?(?:created|modified|updated|last modified)(?: (?:at|on))?:\s*(?:\[\[)?\d[^·]*",
     re.IGNORECASE,
@@ -205,7 +210,13 @@ def fits(
     if question.exact == "person":
         asked = fold(question.text).casefold()
         return any(fold(one).casefold() not in asked for one in names_of(text))
-    return EXACT[question.exact][1].search(plain) is not None
+    asks, found = EXACT[question.exact]
+    if found.search(plain):
+        return True
+    # Who names the measure need not say its unit: "price: 35".
+    named = asks.search(fold(question.text).casefold()) if question.exact in MEASURES else None
+    said = {*words(text), *words(heading)}
+    return named is not None and {*words(named[0])} <= said and has_number(text, known)
 
 
 def _behind_numbers(plain: str) -> list[str]:
@@ -277,8 +288,8 @@ _SCAFFOLD = re.compile(
     r"\b(?:what (?:is|does) (?:that|it)\b|who or what"
     r"|what(?: is|s| are| was| were| does| do| did)?|who(?: is|s| are| was)?|which"
     r"|can you|could you|please|tell me|explain|define|describe|definition of|meaning of|meant by"
-    r"|what is meant|mean(?:s|ing)?|stands? for|is that|short for|abbreviation|acronym|it|all about"
-    r"|about$"
+    r"|what is meant|mean(?:s|ing)?|says?|stands? for|used(?: for)?|is that|short for|abbreviation|acronym"
+    r"|it|all about|about$"
     r"|is|are|does|do|the purpose of|purpose of|called|term|the|a|an|or|exactly|actually|briefly"
     r"|was (?:ist|sind|bedeute[tn]|heisst|heissen)|wofur steht|steht|versteht man unter|definiere"
     r"|erklare?|mir|bedeutung von|wer ist|ein|eine|der|die|das"
@@ -304,7 +315,7 @@ _ABBREVIATED = re.compile(
     r"|acronimo|sigla|afkorting|forkortning|forkortelse)\b"
 )
 _INNER = re.compile(
-    r"\b(?:who|when|where|why|how|which|because|if|while|and|that|did|was|were|has|have|agreed"
+    r"\b(?:who|when|where|why|how|which|because|if|while|and|that|wrong|did|was|were|has|have|agreed"
     r"|between|wer|wann|wo|warum|wenn|und|weil|quand|pourquoi|cuando|quando|wanneer)\b"
 )
 _DOES = re.compile(r"^\w+[^e\W]ed\b|\b(?:to|we|you|i|our|my|your|supposed)\b")
@@ -351,6 +362,9 @@ def read(text: str) -> Question:
     if about and "list" in forms:
         # "What are the stages" asks which there are, "what are oysters" what they are.
         forms.remove("definition" if _WHICH.match(plain) else "list")
+    if "person" in forms and re.match(r"(?:who|wer|wem|wen|qui|quien|chi|quem|wie is)\b", plain):
+        # "Who made the first version" asks for no number.
+        forms = [one for one in forms if one != "number"]
     if {"howto", "number"} <= {*forms} and re.match(r"how (?:much|many|old|long|high)", plain):
         forms.remove("howto")
     if plain.startswith("was ") and language == "de" and "yesno" in forms:
@@ -374,7 +388,7 @@ def read(text: str) -> Question:
 
 def _exact(plain: str, forms: Sequence[Form], measure: str) -> tuple[str, str]:
     """What an answer must have in it, and what is counted."""
-    if _STEPS.search(plain) or _TWICE.search(plain):
+    if _STEPS.search(plain) or _TWICE.search(plain) or _WHENEVER.search(plain):
         return "", ""
     if measure:
         asked = measure != "contact" or re.search(r"number|nummer|numero|address|mail\b", plain)

@@ -16,7 +16,15 @@ from numpy.typing import NDArray
 
 from notehop.app.answer.facts import Facts, facts_of, names_of
 from notehop.app.answer.passages import Passage, SentenceSpans, passages
-from notehop.app.answer.question import DIGITS, EXACT, FILED_ON, Question, has_date, has_number
+from notehop.app.answer.question import (
+    DIGITS,
+    EXACT,
+    FILED_ON,
+    Question,
+    has_date,
+    has_number,
+    says_form,
+)
 from notehop.app.models import Source
 from notehop.indexing.tokens.words import fold
 
@@ -121,6 +129,8 @@ class Candidate:
 _SAYINGS = frozenset(("ok", "okay", "fyi", "asap", "btw", "imo", "imho"))
 """Words in capitals that name nothing."""
 
+_YEAR = re.compile(r"(?:1[5-9]|20|21)\d\d")
+
 
 class Asked:
     """A question, read once for all passages."""
@@ -128,7 +138,10 @@ class Asked:
     def __init__(self, question: Question, reading: Reading) -> None:
         self.question = question
         self.reading = reading
-        self.terms = tuple(reading.terms(question.text))
+        terms = tuple(reading.terms(question.text))
+        # "What does it stand for" has no word that a definition has, but what is to be defined.
+        asked = tuple(one for one in terms if one.word in self.about or not says_form(one.written))
+        self.terms = asked if self.about and asked else terms
         self.words = frozenset(term.word for term in self.terms)
         self.all_words = frozenset(reading.words(question.text))
         self.total = sum(term.weight for term in self.terms)
@@ -139,10 +152,14 @@ class Asked:
 
     @cached_property
     def has_unknown_name(self) -> bool:
-        """Whether a name in the question stands in no note."""
+        """Whether a name or a year in the question stands in no note."""
         return any(
             term.missing
-            and (term.word in self.names or any(letter.isupper() for letter in term.written[1:]))
+            and (
+                term.word in self.names
+                or any(letter.isupper() for letter in term.written[1:])
+                or _YEAR.fullmatch(term.written)
+            )
             and term.written.casefold() not in _SAYINGS
             for term in self.terms
         )
@@ -279,6 +296,7 @@ def _by_words(at: int, named: Named, asked: Asked, together: _Sources) -> list[C
     own = [frozenset(words(one.text)) for one in read]
     bare = [is_bare(one, asked.reading) for one in read]
     begin = bare.index(False) if False in bare else 0
+    aliases = [name for name in names[1:] if name - small <= asked.words and not name <= names[0]]
     base = {
         "rank": 0.0 if named.linked else 1.0 / (at + 1),
         "top_three": float(at < 3 and not named.linked),
@@ -287,6 +305,7 @@ def _by_words(at: int, named: Named, asked: Asked, together: _Sources) -> list[C
         "link_share": asked.share(words(named.linked)) if named.linked else 0.0,
         "title_share": asked.share(title),
         "chunk_share": asked.share(held),
+        "alias_asked": max(map(asked.share, aliases), default=0.0),
     }
     by_name = bool(asked.about) and any(asked.about == name - small for name in names)
     found: list[Candidate] = []
@@ -323,6 +342,9 @@ def _by_words(at: int, named: Named, asked: Asked, together: _Sources) -> list[C
             **_forms(asked, passage, named, by_name, order - begin),
             "says_where": float(together.leads_on(passage.text, source.path)),
         }
+        if asked.about and asked.about <= apart | title:
+            features["names_term"] = 1.0
+            features["tells_of_term"] = float(fresh >= TELLS and not features["task"])
         if named.news and any(name and name <= with_lead for name in together.subjects):
             features["news"] = 1.0 / named.news
         found.append(
@@ -358,6 +380,7 @@ def _shape(order: int, passage: Passage, read: Sequence[Passage], fresh: int) ->
     }
 
 
+TELLS = 3  # words with which a passage says something of a term, and does not only name it
 SHORT = 5  # words of what may be no more than a label
 LONGEST_NAMES = 24  # words of a line that may be names of notes alone
 
@@ -450,13 +473,17 @@ def _defines(
     if copula is not None and not alone and copula[0].strip('"*_`” ') in (":", "="):
         copula = None  # "Clay settles more than the limit: …" says nothing of the limit.
     says = copula is not None and len(_WORD.findall(begin, end + copula.end())) > SHORT
+    about = asked.question.about
+    # Where the long form is asked for, the beginning of the note that goes by the short one may lack it.
+    long = " ".join((about, named.source.title, *named.names, passage.text))
+    opens = named.opens and order == 0 and (not asked.question.abbreviated or spells(about, long))
     return {
-        "of_its_note": float(by_name and named.opens and order == 0),
+        "of_its_note": float(by_name and opens),
         "in_its_note": float(by_name),
         "term_is": float(copula is not None),
         "term_first": float(end > 0),
         "says_what": float(alone and says),
-        "spelt_out": float(spells(asked.question.about, passage.text)),
+        "spelt_out": float(spells(about, passage.text)),
     }
 
 

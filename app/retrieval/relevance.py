@@ -204,7 +204,9 @@ def corrected(
             continue
         if is_word is None or not is_word(small):
             nearest = _nearest(small, word.tokens[0], view, tokenizer)
-            if nearest is not None:
+            built = is_word is not None and _is_built(small, is_word, tokenizer.language)
+            # What is built as words are may be one that the notes lack.
+            if nearest is not None and (not built or _has_letters_of(small, nearest)):
                 read[written] = nearest.capitalize() if written[0].isupper() else nearest
     if not read:
         return text, {}
@@ -236,8 +238,51 @@ def _is_likely(word: str, meant: str) -> bool:
         return False
     if len(word) >= SHORTEST_UNKNOWN or len(word) < len(meant):
         return True
+    return _has_letters_of(word, meant)
+
+
+def _has_letters_of(word: str, meant: str) -> bool:
+    """Whether letters only changed places, or were typed twice or once."""
     once, other = ([letter for letter, _ in groupby(one)] for one in (word, meant))
     return sorted(word) == sorted(meant) or once == other
+
+
+_BEGINNINGS = (
+    "anti dis fore inter mid mis non out over post pre re semi sub super trans un under ver zer"
+)
+_ENDINGS = {
+    "en": "s es er ers est or ors ing ings ed en ly ness less ful able ible al ally ist ists ism ity ive y "
+    "ize ise ment ments ship age ian",
+    "de": "e en er es em n s ern ung ungen heit heiten keit lich liche lichen isch ische bar los erin",
+    "es": "s es o a os as ado ada ados ando iendo mente able ista dor dora cion",
+    "fr": "s e es er ez ent ait ant ment eur eurs euse tion tions age able iste",
+    "it": "i e o a ato ata ati ando mente bile ista tore zione",
+    "nl": "e en er ers s t je jes ing ingen heid lijk baar loos",
+    "pt": "s es o a os as ado ada ando mente avel ista dor dora cao",
+}
+"""What words of a language begin and end with: with a word before it, that is a word."""
+
+
+def _is_built(word: str, is_word: Callable[[str], bool], language: str, endings: int = 2) -> bool:
+    """Whether a word is two words, or one with a usual beginning or so many endings at most: a model has
+    no piece for each of these."""
+    if is_word(word):
+        return True
+    places = range(SHORTEST, len(word) - SHORTEST + 1)
+    if any(is_word(word[:at]) and is_word(word[at:]) for at in places):
+        return True
+    for ending in _ENDINGS.get(language, "").split() if endings else ():
+        base = word.removesuffix(ending)
+        if base == word or len(base) < SHORTEST - 1:
+            continue
+        vowel = ending[0] in "aeiouy"
+        bases = [base] if base[-1] != "e" or not vowel else []
+        bases += [f"{base}e"] * vowel + [f"{base[:-1]}y"] * (base[-1] == "i")
+        bases += [base[:-1]] * (vowel and base[-1] == base[-2])
+        if any(_is_built(one, is_word, language, endings - 1) for one in bases):
+            return True
+    rests = (word.removeprefix(begin) for begin in _BEGINNINGS.split())
+    return any(one != word and len(one) >= SHORTEST and is_word(one) for one in rests)
 
 
 def _written(stems: Sequence[str], view: Snapshot) -> set[str]:
