@@ -19,6 +19,7 @@ GERMAN = {
     "Küche/Suppe.md": "Die Suppe kocht eine Stunde, danach kommt das Gemüse und etwas Salz hinein.\n",
     "Garten.md": "Im Garten wachsen Bohnen, und im Herbst werden die Beete umgegraben.\n",
     "Stadt.md": "Am Dienstag ist die Sitzung im Rathaus, danach gehen wir über den Markt.\n",
+    "Haus.md": "Hauptwasserhahn im Keller, Wasser zuletzt am 2027-05-03 abgelesen.\n",
 }
 
 
@@ -49,6 +50,12 @@ def test_in_another_language_only_long_words_are_read(tmp_path: Path) -> None:
         }
         # No model tells German words: `Biene` is one, though near to others, and `Mehl` is short.
         assert opened.search("Wann wird Mehl geliefert?").searched_for == {}
+        # What the notes have in another form.
+        assert opened.search("Haupthahn am 3. Mai 2027").searched_for == {
+            "Haupthahn": "Hauptwasserhahn",
+            "3. Mai 2027": "2027-05-03",
+        }
+        assert opened.search("Was war am 4. Mai?").searched_for == {}
 
 
 @pytest.mark.parametrize("query", [GIBBERISH, OFF_TOPIC, "define quantum entanglement"])
