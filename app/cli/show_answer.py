@@ -39,8 +39,8 @@ def show_answer(answer: models.Answer, *, written: bool = False) -> None:
     for citation in answer.citations:
         # Where an answer is made of quotes, they stand there already: only their lines are shown.
         if citation.support is None or answer.mode == "extractive":
-            lines = citation.quote_lines or citation.lines
-            _show_source(citation.model_copy(update={"lines": lines}))
+            quoted = citation.quote_lines or citation.lines
+            _show_source(citation.model_copy(update={"lines": quoted}))
             continue
         _show_source(citation)
         said = ""

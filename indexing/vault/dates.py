@@ -130,7 +130,7 @@ def named_days(text: str) -> Iterator[tuple[str, int | None, int, int]]:
             name = "".join(letter for letter in letters if not unicodedata.combining(letter))
             # In a leap year each day is one.
             if day := _day(found["year"] or "2000", name, found["day"]):
-                yield found[0], found["year"] and day.year, day.month, day.day
+                yield found[0], day.year if found["year"] else None, day.month, day.day
 
 
 def _number(value: float) -> float | None:
