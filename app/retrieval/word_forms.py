@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from datetime import date
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -52,16 +53,21 @@ def compounds(
 
 
 def days(text: str, view: Snapshot, tokenizer: Tokenizer) -> tuple[str, dict[str, str]]:
-    """Read days whose month is a word as the notes write them in numbers, the newest where no year is
-    said; where no passage has the words, in their place, else beside them."""
+    """Read days whose month is a word as the notes write them in numbers, that nearest to today where no
+    year is said; where no passage has the words, in their place, else beside them."""
     read: dict[str, str] = {}
     shown: dict[str, str] = {}
-    index = view.lexical
+    index, today = view.lexical, date.today()
+
+    def far(iso: str) -> int:
+        # Nearly in days: notes have days that there are not.
+        return abs((int(iso[:4]) - today.year) * 372 + (month - today.month) * 31 + day - today.day)
+
     for written, year, month, day in named_days(text):
         tail = f"-{month:02}-{day:02}"
         isos = [one for one in index.tokens_with(tail) if re.fullmatch(r"\d{4}" + tail, one)]
         end = "" if year is None else f".{year}"
-        forms = sorted(isos, reverse=True) if year is None else [f"{year}{tail}"]
+        forms = sorted(isos, key=far) if year is None else [f"{year}{tail}"]
         forms += [f"{day:02}.{month:02}{end}", f"{day}.{month}{end}"]
         form = next((one for one in forms if index.frequency(one)), None)
         if form is not None:
