@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import re
 import time
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
@@ -215,6 +216,15 @@ class _Check:
             held = best.get(one.marker)
             if held is None or _RANK[one.support or "high"] > _RANK[held.support or "high"]:
                 best[one.marker] = one
+        quoted: dict[str, list[tuple[int, int]]] = defaultdict(list)
+        for said in draft.said:
+            quoted[said.marker] += said.ranges
+        # Of a source that is quoted in several places all of them count.
+        best |= {
+            marker: self._evidence(marker, ranges, None)
+            for marker, ranges in quoted.items()
+            if ranges
+        }
         by_words = "compared with the notes by words alone"
         warnings = []
         if self._broken:

@@ -360,7 +360,8 @@ def evidence(
     support: Support | None,
     vault: str,
 ) -> Evidence:
-    """Quote the first of some ranges of a source, and those that follow it with nothing in between.
+    """Quote the first of some ranges of a source, and those that follow it with nothing in between; of a
+    quote, which has no ``support``, all from the first to the last, the head of a table aside.
 
     :param headings: those that the source stands under, top_level first.
     :param spans: half-open ranges of its text, best first; none quotes nothing.
@@ -370,7 +371,11 @@ def evidence(
         return Evidence(
             marker=source.marker, support=support, quote="", lines=source.lines, uri=source.uri
         )
-    start, end = _run(source.text, spans)
+    if support is None:
+        own = [span for span in spans if not _heads_table(source.text, span[1])] or spans
+        start, end = min(own)[0], max(last for _, last in own)
+    else:
+        start, end = _run(source.text, spans)
     start, end = _without_marks(source.text, start, end)
     return Evidence(
         marker=source.marker,
@@ -379,6 +384,12 @@ def evidence(
         lines=lines_of(source, start, end),
         uri=_uri(source, headings, start, vault),
     )
+
+
+def _heads_table(text: str, at: int) -> bool:
+    """Whether the line of a place is the head of a table."""
+    below = text[at:].split("\n", 2)[1:2]
+    return any("|" in line and _RULE.fullmatch(line.rstrip()) for line in below)
 
 
 def _run(text: str, spans: Sequence[tuple[int, int]]) -> tuple[int, int]:

@@ -37,10 +37,12 @@ def show_answer(answer: models.Answer, *, written: bool = False) -> None:
     if answer.citations:
         headline("Citations")
     for citation in answer.citations:
-        _show_source(citation)
-        # Where an answer is made of quotes, they stand there already.
+        # Where an answer is made of quotes, they stand there already: only their lines are shown.
         if citation.support is None or answer.mode == "extractive":
+            quoted = citation.quote_lines or citation.lines
+            _show_source(citation.model_copy(update={"lines": quoted}))
             continue
+        _show_source(citation)
         said = ""
         if citation.quote:
             first, last = citation.quote_lines or citation.lines

@@ -7,6 +7,7 @@ not fit is named or counted, never cut in the middle.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import zip_longest
 
 from notehop.app import models
 from notehop.app.models.reply import doubts
@@ -66,10 +67,11 @@ def search_text(result: models.SearchResult, budget: int) -> str:
 
 
 def answer_text(answer: models.Answer, budget: int) -> str:
-    """The answer in any case; then what it cites, what connects, and what else was found."""
+    """The answer and the places that it cites in any case; then their text, what else was found, and what
+    connects."""
     left = Budget(budget)
-    by = f", {on_one_line(answer.model)}" if answer.model else ""
-    head = [f"Answer ({answer.mode}{by}):\n{left.spend(_quoted(answer.answer))}"]
+    by = f" (written by {on_one_line(answer.model)})" if answer.model else ""
+    head = [f"Answer{by}:\n{left.spend(_quoted(answer.answer))}"]
     if doubtful := left.first(_quoted(line) for line in doubts(answer.claims)):
         head.append("Not borne out by the notes:\n" + "\n".join(doubtful))
     if answer.left_out:
@@ -83,8 +85,11 @@ def answer_text(answer: models.Answer, budget: int) -> str:
             lines = f"line {first}" if first == last else f"lines {first}-{last}"
             said.append(f"by {lines}" if said else lines)
         place = f"{_at(one)} ({', '.join(said)})" if said else _at(one)
-        shown.append(f"{one.marker} {place}\n{one.quote_uri or one.uri}\n{_quoted(one.text)}")
-    citations = left.first(shown)
+        shown.append(left.spend(f"{one.marker} {place}"))
+    texts = left.first(
+        f"{one.quote_uri or one.uri}\n{_quoted(one.text)}" for one in answer.citations
+    )
+    citations = ["\n".join(filter(None, one)) for one in zip_longest(shown, texts)]
     cited = {one.marker for one in answer.citations}
     others = [one for one in answer.sources if one.marker not in cited]
     # Names first: what there is matters more than what the first of it says.
@@ -94,8 +99,7 @@ def answer_text(answer: models.Answer, budget: int) -> str:
         near[number] += "".join(f"\n{text}" for text in left.first([_quoted(note.text)]))
     if also:
         citations.append("Also found, not cited:\n" + "\n".join(also))
-    omitted = [*answer.citations[len(citations) - bool(also) :], *others[len(also) :]]
-    return _reply_text(answer, [*head, *citations], near, answer.sources, omitted)
+    return _reply_text(answer, [*head, *citations], near, answer.sources, others[len(also) :])
 
 
 def browse_text(result: models.BrowseResult, budget: int) -> str:
@@ -226,7 +230,8 @@ def _reply_text(
             *parts,
             f"Connected notes ({CONTEXT}):" if near else "",
             *near,
-            left_out and f"Did not fit the budget: {left_out}. Raise budget, or use read_note.",
+            left_out
+            and f"Not shown, to keep this short: {left_out}. Raise budget, or use read_note.",
             f"Filters: {on_one_line(' '.join(reply.filters))}" if reply.filters else "",
             *_warned(warnings, reply.pending),
         ]
@@ -237,7 +242,7 @@ def _fitting(shown: Sequence[str], budget: int, noun: str) -> list[str]:
     """The first of some texts, and how many more there are."""
     fit = Budget(budget).first(shown)
     omitted = len(shown) - len(fit)
-    more = f"{counted(omitted, noun)} more did not fit the budget."
+    more = f"{counted(omitted, noun)} more, not shown to keep this short: raise budget."
     return [*fit, more] if omitted else fit
 
 

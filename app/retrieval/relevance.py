@@ -26,6 +26,7 @@ from rapidfuzz.distance import OSA, Indel
 
 from notehop.app.retrieval.components import Nodes, TracedQuery, VaultPostprocessor, noted
 from notehop.app.retrieval.retrievers import DISPATCH, known_vector
+from notehop.app.retrieval.word_forms import compounds, days, with_words
 from notehop.config.small_files import open_plain_file, read_json_file
 from notehop.indexing.graph.files import NOTE_SUFFIX, fold, is_note
 from notehop.indexing.stores.lexical import LexicalIndex
@@ -186,6 +187,27 @@ def corrected(
     tokenizer: Tokenizer,
     is_word: Callable[[str], bool] | None,
 ) -> tuple[str, dict[str, str]]:
+    """Read words that stand nowhere in the vault as words of the notes: see :func:`respelled`,
+    :func:`compounds` and :func:`days`, with what each takes and gives back."""
+    text, read = respelled(text, words, view, tokenizer, is_word)
+    unread = [
+        word
+        for word in words
+        if word.written not in read and not (is_word and is_word(word.written.lower()))
+    ]
+    more = compounds(unread, view, tokenizer, partial(_written, view=view))
+    text = with_words(text, more) if more else text
+    text, dated = days(text, view, tokenizer)
+    return text, read | more | dated
+
+
+def respelled(
+    text: str,
+    words: Sequence[Word],
+    view: Snapshot,
+    tokenizer: Tokenizer,
+    is_word: Callable[[str], bool] | None,
+) -> tuple[str, dict[str, str]]:
     """Read words that stand nowhere in the vault as the nearest that do, but for short words, those with
     digits or marks in them, identifiers, those of scripts without spaces, and words of the language.
 
@@ -210,9 +232,7 @@ def corrected(
                 read[written] = nearest.capitalize() if written[0].isupper() else nearest
     if not read:
         return text, {}
-    either = "|".join(map(re.escape, sorted(read, key=len, reverse=True)))
-    changed = re.sub(rf"(?<!\w)(?:{either})(?!\w)", lambda found: read[found[0]], text)
-    return changed, read
+    return with_words(text, read), read
 
 
 def _nearest(word: str, stem: str, view: Snapshot, tokenizer: Tokenizer) -> str | None:

@@ -118,6 +118,13 @@ class Tokenizer:
         other = {self._spellings[one]: weights[one] for one in weights if one in self._spellings}
         return {one: weight for one, weight in other.items() if words.frequency(one)} | weights
 
+    def compounds(self, word: str, words: LexicalIndex) -> list[str]:
+        """The compounds of a vault that begin or end with a word, or begin with its first part and end with
+        its last (`Haupthahn`: `Hauptwasserhahn`), whatever the vault's language; the shortest first."""
+        known = _Compounds(self._stop, self._stem, words)
+        found = {*known.holding(word), *known.around(word)}
+        return sorted(found, key=lambda one: (len(one), -words.frequency(one), one))
+
     def _stem(self, word: str) -> str:
         """The stem of a word in small letters whose accents were folded before."""
         stemmer = self._cyrillic if "\u0400" <= word[:1] < "\u0530" else self._latin
@@ -240,6 +247,19 @@ class _Compounds:
             ) or (last != other and (len(token) >= _UNKNOWN or any(map(self._is_known, after)))):
                 found.append(other)
         return sorted(found, key=lambda other: (-self._words.frequency(other), other))[:MOST]
+
+    def around(self, token: str) -> list[str]:
+        """The compounds that have another word between the first part of a compound and its last."""
+        found = []
+        for other in self._words.tokens_with(token[:_WORD]) if token.isalpha() else ():
+            for cut in range(_WORD, len(token) - _WORD + 1):
+                first, last = token[:cut], token[cut:]
+                between = other.removeprefix(first).removesuffix(last)
+                if f"{first}{between}{last}" == other and any(
+                    map(self._is_known, _without_link(between))
+                ):
+                    found.append(other)
+        return found
 
     def held_by(self, token: str) -> tuple[str, ...]:
         """The two words of a compound, if the vault has both: the longest last one."""

@@ -4,10 +4,12 @@ sentences. Pure."""
 from __future__ import annotations
 
 import re
+import tomllib
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import accumulate, islice
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote
 
@@ -214,6 +216,18 @@ _MONTH = re.compile(
     r"|januar|februar|marts|maj|juni|juli|oktober|december"  # Danish
     r"|(?:[Aa]pril|[Aa]ugust|[Ss]eptember|[Nn]ovember)\s+(?:19|20|21)\d\d)(?!\w)"
 )
+# `am 2. September`, `im 3. Stock`: behind these words of German and Danish a number is an ordinal.
+_ORDINAL = re.compile(
+    r"(?:\b(?:im|zum|vom|beim|dem|den|der|die|das)|(?<!\bI )\b[Aa]m)\s+\d{1,2}\.\s*\Z"
+)
+_ABBREVIATIONS = tomllib.loads(
+    Path(__file__).with_name("abbreviations.toml").read_text(encoding="utf-8")
+).values()
+_SHORT, _NUMBERED, _LAST = (
+    frozenset(word for one in _ABBREVIATIONS for word in one[kind].split())
+    for kind in ("words", "numbered", "last")
+)
+_BLOCK = re.compile(r"\n\s*(?:\n|[-*+#>|]|\d+[.)]\s)")  # begins another paragraph, item or row
 _WINDOW = 4_000  # characters; the segmenter's time is quadratic in quotes that do not pair
 
 
@@ -253,13 +267,7 @@ def _ends(text: str, language: str) -> list[int]:
     while start < len(text):
         window = text[start : start + _WINDOW]
         found = {boundary["end_index"] for boundary in get_sentence_boundaries(language, window)}
-        inside = sorted(
-            end
-            for end in found
-            if 0 < end < len(window)
-            # `3. Mai`: where a note is not in its vault's language, this would end a sentence.
-            and not (_DAY.search(window, max(0, end - 6), end) and _MONTH.match(window, end))
-        )
+        inside = sorted(end for end in found if 0 < end < len(window) and not _goes_on(window, end))
         last = start + _WINDOW >= len(text)
         # The last sentence of a window may go on behind it: read it again from its beginning,
         # unless that would be most of the window.
@@ -268,3 +276,24 @@ def _ends(text: str, language: str) -> list[int]:
         ends += [start + end for end in inside]
         start = ends[-1]
     return ends
+
+
+def _goes_on(text: str, end: int) -> bool:
+    """Whether a sentence goes on where the segmenter ends it: behind an abbreviation or an ordinal of a
+    language that it was not told, as a note need not be in its vault's."""
+    begun, rest = text[max(0, end - 16) : end], text[end : end + 10]
+    if _BLOCK.search(begun[len(begun.rstrip()) :] + rest[:4]):
+        return False
+    if _ORDINAL.search(begun) or (_DAY.search(begun) and _MONTH.match(text, end)):
+        return True
+    words = [word.lstrip("([„“\"'*_") for word in begun.split()]
+    before = ["".join(words[-count:]) for count in (1, 2, 3)]
+    after = rest.split(maxsplit=1)[:1]
+    known = _SHORT
+    if rest[:1].isdigit():
+        known |= _NUMBERED
+    elif rest[:1].islower():
+        known |= _LAST
+    # The last are those that it would cut in two: `p.` of `p. ex.`.
+    forms = [*before, *(word + next_.rstrip(",") for word in before[:2] for next_ in after)]
+    return any(word in known or word[:1].lower() + word[1:] in known for word in forms)

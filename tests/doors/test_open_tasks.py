@@ -55,6 +55,8 @@ def test_those_of_a_note_and_those_that_name_it(vault: VaultHandle, name: str) -
     answer = vault.ask(f"What is still to do for {name}?")
     found = [one.partition(" ［")[0] for one in items(answer.answer)]
     assert found == [*OWN, "Call Ida about the Kiln"], "its own first, however old"
+    assert answer.citations[0].quote_lines == (8, 10), "from the first to the last that is quoted"
+    assert all(f"\n{one.marker} {one.path}" in str(answer) for one in answer.citations)
 
 
 def test_those_that_speak_of_what_no_note_is_called(vault: VaultHandle) -> None:

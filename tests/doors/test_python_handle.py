@@ -205,7 +205,7 @@ def test_the_text_of_an_answer_holds_its_doubts(where: tuple[Path, Path]) -> Non
         answer = vault.ask("oyster beds")
         response = vault.query_engine().query("oyster beds")
     text = str(answer)
-    assert text.startswith("Answer (llm, scripted):\n> They cost 99,000 pounds a year [1]")
+    assert text.startswith("Answer (written by scripted):\n> They cost 99,000 pounds a year [1]")
     assert f"{answer.citations[0].path}:" in text
     assert "They cost 99,000 pounds a year [1]. (its sources do not have: 99,000" in text
     assert "They are red. (it names no source)" in text

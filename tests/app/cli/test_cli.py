@@ -169,7 +169,7 @@ def test_ask_shows_citations_and_then_connected_notes(indexed: tuple[Path, Path]
     assert "14 June 2027" in answer
     assert "[1]" in answer
     cited, connected = citations.split("\nConnected notes  context, not evidence\n")
-    assert "[1] Atlas > Timeline  Atlas.md:6-7" in cited
+    assert "[1] Atlas > Timeline  Atlas.md:7" in cited
     assert "[C1]" in connected
     assert "linked from source 1" in connected
     assert shown.stderr == ""
