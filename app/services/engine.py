@@ -84,6 +84,12 @@ class VaultRetriever(TracedRetriever):
             found.append(NodeWithScore(node=noted(hit.node, uri=uri), score=hit.score))
         return found
 
+    def then(self, keep: Callable[[Nodes], Nodes]) -> VaultRetriever:
+        """One that keeps some of what this one finds."""
+        return VaultRetriever(
+            lambda query, wanted: keep(self._run(query, wanted)), self._wanted, self._vault
+        )
+
     def __deepcopy__(self, _: object) -> VaultRetriever:
         # The vault is open once: a copy asks the same.
         twin = type(self).__new__(type(self))
