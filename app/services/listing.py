@@ -138,7 +138,7 @@ def list_question(
     subject = None if asked.nothing else _subject_asked(text)
     if subject is not None:
         ids = among(view.catalog.chunks_holding("[ ]"), asked.allowed)
-        tasks = _with_open_tasks(view, subject, text, ids)
+        tasks = _with_open_tasks(view, subject, text, ids, tokenizer)
         if tasks is not None and tasks[0]:
             return ListQuestion(asked, *tasks)
         if tasks is not None:
@@ -327,13 +327,13 @@ def _subject_asked(text: str) -> str | None:
         one
         for one in _TASK_WORD.finditer(text)
         if not found.start() <= one.start() < found.end()
-        and one[0].casefold() not in SMALL | _ASKING_FOR_TASKS
+        and fold(one[0]).casefold() not in SMALL | _ASKING_FOR_TASKS
     ]
     return text[named[0].start() : named[-1].end()] if named else ""
 
 
 def _with_open_tasks(
-    view: Snapshot, subject: str, question: str, ids: Iterable[ChunkId]
+    view: Snapshot, subject: str, question: str, ids: Iterable[ChunkId], tokenizer: Tokenizer
 ) -> tuple[tuple[ChunkId, ...], list[str]] | None:
     """The passages with open tasks, of the newest notes first, and the names that they are about."""
     own: set[str] = set()
@@ -349,6 +349,15 @@ def _with_open_tasks(
     by_note: dict[str, list[ChunkRow]] = {}
     for one in view.chunks(ids).values():
         by_note.setdefault(one.path, []).append(one)
+    words = frozenset(() if own else _tokens(subject, tokenizer))
+    # "The seminar" is the note, or the section, that has the word in its name.
+    placed = {
+        one.id
+        for path, row in (view.notes_at(by_note).items() if words else ())
+        for one in by_note[path]
+        if words <= {*_tokens(" ".join((row.title, *one.heading_path)), tokenizer)}
+    }
+    own |= {one.path for of_note in by_note.values() for one in of_note if one.id in placed}
     dates = view.catalog.dates(by_note)
     ordered = sorted(
         by_note, key=lambda path: (path in own, dates.get(path, ""), path), reverse=True
@@ -357,7 +366,7 @@ def _with_open_tasks(
         one.id
         for path in ordered
         for one in by_note[path]
-        if open_items(one.text, () if path in own else names)
+        if open_items(one.text, () if one.id in placed or (path in own and not placed) else names)
     )
     return (found, names) if found or own or not subject else None
 
