@@ -49,7 +49,7 @@ NO_TEXT = (
     "then run: notehop index"
 )
 
-NO_WORDS = "the query has no words to look for; these are the nearest by meaning alone"
+NO_WORDS = "the query has no words to look for; it is compared by meaning alone"
 
 SPELLING = "spelling"  # the stage of a query that reads its misspelled words
 FILTERS = "filters"  # the stage of a query that finds what its filters leave
