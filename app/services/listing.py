@@ -1,12 +1,13 @@
 """Questions for a list: of notes ("which projects are active?", "what did I do last week?"), read as
-filters; or of open tasks ("what is still to do for the hide?"), whose boxes are not ticked.
+filters; of open tasks ("what is still to do for the hide?"), whose boxes are not ticked; or of the notes
+that link to one.
 """
 
 from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from functools import reduce
@@ -30,12 +31,12 @@ from notehop.app.retrieval.filters import (
     narrow,
     notes_of,
 )
-from notehop.app.retrieval.intents import SMALL
+from notehop.app.retrieval.intents import SMALL, names_of
 from notehop.app.retrieval.relevance import asks_for_templates, read_templates
 from notehop.indexing.graph.files import fold as folded
 from notehop.indexing.shown import counted, on_one_line
 from notehop.indexing.stores.labels import TAG, TYPE, NoteLabels, property_key
-from notehop.indexing.stores.model import ChunkId, ChunkRow
+from notehop.indexing.stores.model import ChunkId, ChunkRow, LinkRow
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.tokens.tokenizer import Tokenizer
 from notehop.indexing.tokens.words import fold
@@ -60,6 +61,9 @@ _TASKS = _WORDS["tasks"]
 _ASKS_FOR_TASKS = re.compile(
     "|".join(_TASKS["asks"]).replace("{open}", _TASKS["open"]).replace("{task}", _TASKS["task"]),
     re.IGNORECASE,
+)
+_ASKS_FOR_LINKS = re.compile(
+    rf"^(?:{'|'.join(_WORDS['asks_for_links'])}) (?P<name>.+?)[?. ]*$", re.IGNORECASE
 )
 _TASK_WORD = re.compile(r"\w[\w'’.-]*", re.UNICODE)
 _ASKING_FOR_TASKS = frozenset(_TASKS["asking"])
@@ -87,25 +91,33 @@ class ListQuestion:
     """A question for a list.
 
     ``narrowed`` is what it leaves; ``tasks`` are the passages with the open tasks that it wants,
-    none for a list of notes, and ``names`` what they are about.
+    none for a list of notes, and ``names`` what they are about; ``links`` those that lead to the note
+    of that name, by the passage.
     """
 
     narrowed: Narrowed
     tasks: tuple[ChunkId, ...] = ()
     names: list[str] = field(default_factory=list)
+    links: Mapping[ChunkId, LinkRow] = field(default_factory=dict)
 
     def wanted(self, wanted: Wanted) -> Wanted:
         """What is wanted, with what is to be listed."""
-        if not self.tasks:
-            most = wanted.asked.top_k or LISTED_MOST
-        else:
-            most = min(len(self.tasks), LISTED_MOST)
+        passages = self.tasks or tuple(self.links)
+        most = min(len(passages), LISTED_MOST) or wanted.asked.top_k or LISTED_MOST
         asked = wanted.asked.model_copy(update={"top_k": most})
-        return replace(wanted, asked=asked, passages=self.tasks)
+        return replace(wanted, asked=asked, passages=passages)
 
     def told(self, found: Sequence[NodeWithScore], wanted: Wanted) -> list[NodeWithScore]:
         """What was listed, with what it has in common and how much of it there is."""
-        if self.tasks:
+        if self.links:
+            count, more = len(self.links), len(self.links) > len(found) == LISTED_MOST
+            notes = counted(count if more else len(found), "note")
+            said = {
+                "listed": f"{notes} {'links' if notes == '1 note' else 'link'} to {self.names[0]}"
+                + (f"; {len(found)} of them" if more else "")
+            }
+            found = [_at_link(hit, self.links[hit.node.node_id]) for hit in found]
+        elif self.tasks:
             texts = [hit.node.get_content() for hit in found]
             count = sum(len(open_items(text, self.names) or open_items(text)) for text in texts)
             notes = counted(len({hit.node.metadata["path"] for hit in found}), "note")
@@ -124,6 +136,31 @@ class ListQuestion:
         return [NodeWithScore(node=noted(hit.node, **said), score=hit.score) for hit in found]
 
 
+def _at_link(hit: NodeWithScore, link: LinkRow) -> NodeWithScore:
+    """A passage as the sentence of its link."""
+    if not link.sentence:
+        return hit
+    node = noted(hit.node, first_line=link.line, last_line=link.line)
+    node.set_content(link.sentence)
+    return NodeWithScore(node=node, score=hit.score)
+
+
+def _links_asked(asked: Narrowed, view: Snapshot) -> ListQuestion | None:
+    """Read a question for the notes that link to one; None where it is another, or none does."""
+    found = _ASKS_FOR_LINKS.search(asked.text)
+    if found is None:
+        return None
+    named = ((name, view.notes_named(name)) for name in names_of(found["name"]))
+    name, paths = next(((name, paths) for name, paths in named if paths), ("", ()))
+    links: dict[ChunkId, LinkRow] = {}
+    for link in view.links_to(paths):
+        if link.path not in {*paths, *(one.path for one in links.values())}:
+            links[link.chunk_id or view.chunk_ids_of(link.path)[0]] = link
+    allowed = {*among(links, asked.allowed)}
+    links = {one: link for one, link in links.items() if one in allowed}
+    return ListQuestion(asked, names=[name], links=links) if links else None
+
+
 def list_question(
     asked: Narrowed, view: Snapshot, tokenizer: Tokenizer, stands: Stands, trace: Trace, vault: Path
 ) -> ListQuestion | None:
@@ -135,6 +172,8 @@ def list_question(
     if asked.lists:
         return None
     text, today, labels = asked.text, date.today(), view.labels
+    if not asked.nothing and (links := _links_asked(asked, view)):
+        return links
     subject = None if asked.nothing else _subject_asked(text)
     if subject is not None:
         ids = among(view.catalog.chunks_holding("[ ]"), asked.allowed)

@@ -93,6 +93,12 @@ def test_a_time_with_more_words_or_without_notes_narrows_nothing(
     )
 
 
+def test_the_notes_that_link_to_one_are_listed(vault: VaultHandle) -> None:
+    answer = vault.ask("Which notes link to Ida Moss?")
+    assert answer.answer.startswith("1 note links to Ida Moss:")
+    assert [one.title for one in answer.citations] == ["Kiln"]
+
+
 def test_an_engine_answers_so_too(vault: VaultHandle) -> None:
     said = str(vault.query_engine().query("which projects are active?"))
     assert said.startswith("1 note matches type:project, status:active:")
