@@ -13,6 +13,7 @@ from datetime import date, timedelta
 from functools import reduce
 from itertools import chain, islice
 from pathlib import Path
+from typing import Any
 
 from llama_index.core.schema import NodeWithScore
 
@@ -64,6 +65,7 @@ _ASKS_FOR_TASKS = re.compile(
 _ASKS_FOR_LINKS = re.compile(
     rf"^(?:{'|'.join(_WORDS['asks_for_links'])}) (?P<name>.+?)[?. ]*$", re.IGNORECASE
 )
+_ITEM = re.compile(r"^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\S", re.MULTILINE)
 _TASK_WORD = re.compile(r"\w[\w'’.-]*", re.UNICODE)
 _ASKING_FOR_TASKS = frozenset(_TASKS["asking"])
 
@@ -94,13 +96,12 @@ class ListQuestion:
 
     def told(self, found: Sequence[NodeWithScore], wanted: Wanted) -> list[NodeWithScore]:
         """What was listed, with what it has in common and how much of it there is."""
+        said: dict[str, Any]
         if self.links:
-            count, more = len(self.links), len(self.links) > len(found) == LISTED_MOST
-            notes = counted(count if more else len(found), "note")
-            said = {
-                "listed": f"{notes} {'links' if notes == '1 note' else 'link'} to {self.names[0]}"
-                + (f"; {len(found)} of them" if more else "")
-            }
+            cut = len(self.links) > len(found) == LISTED_MOST
+            notes = counted(len(self.links) if cut else len(found), "note")
+            link, more = "links" if notes == "1 note" else "link", f"; {len(found)} of them"
+            said = {"listed": f"{notes} {link} to {self.names[0]}{more if cut else ''}"}
             found = [_at_link(hit, self.links[hit.node.node_id]) for hit in found]
         elif self.tasks:
             texts = [hit.node.get_content() for hit in found]
@@ -193,7 +194,40 @@ def list_question(
         skipped = [one for one in _folders(kept.notes.only or ()) if folded(one) in templates]
         if skipped:
             kept = left(*(Condition("path", one, negated=True) for one in skipped))
-    return None if kept is None else ListQuestion(kept)
+    if kept is None:
+        return None
+    matched = kept.notes.only or frozenset[str]()
+    path = _list_of(plain, view, matched) if period is None else None
+    if path is not None and stands([path]):
+        named, title = view.notes_named(_kind_asked(plain)), view.notes_at([path])[path].title
+        if path in named:
+            return None  # the note is the list: it is quoted
+        trace.warn(f"the note {on_one_line(title)} lists notes, too: {on_one_line(path)}")
+    return ListQuestion(kept)
+
+
+def _kind_asked(plain: str) -> str:
+    """What is to be listed, in the words of the question."""
+    return " ".join(word for word in plain.split() if word not in SMALL | _ASKING)
+
+
+def _list_of(plain: str, view: Snapshot, matched: Paths) -> str | None:
+    """The note that goes by what is to be listed, alone or with a word beside it ("MOC Ethics"), and lists
+    as many as ``matched``; None if there is none."""
+    words = set(_kind_asked(plain).split())
+    called = [
+        (len(own), path)
+        for name, path in view.catalog.names()
+        if words and words <= (own := {*_plain(name).split()}) and len(own) <= len(words) + 1
+    ]
+    for _, path in sorted(called):
+        text = "\n".join(one.text for one in view.chunks_of(path))
+        links = {link.target_path for link in view.links_from([path]) if link.target_path}
+        if path not in matched and max(len(links), len(_ITEM.findall(text))) >= max(
+            3, len(matched)
+        ):
+            return path
+    return None
 
 
 def _asks_for_few_days(plain: str, period: Period) -> bool:
