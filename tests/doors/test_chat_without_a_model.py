@@ -59,7 +59,6 @@ def test_a_talk_goes_on(
     assert answer.conversation is not None
     assert answer.conversation.question == question
     assert holds in " ".join(answer.answer.split())
-    assert answer.citations or not answer.connected_notes
 
 
 def test_a_stream_begins_with_it(vault: VaultHandle) -> None:

@@ -101,6 +101,4 @@ def test_the_terminal_says_it(demo: tuple[Path, Path]) -> None:
     assert "Nothing in the vault matches." in weak
     assert "near by chance" in weak
     assert "relevance 0." in ran("search", "oyster survival", "--scores")
-    every = ran("search", GIBBERISH, "--min-score", "0", "-k", "12")
-    assert "[12]" in every
-    assert "weak match" in every
+    assert "[12]" in ran("search", GIBBERISH, "--min-score", "0", "-k", "12")
