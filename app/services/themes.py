@@ -24,7 +24,7 @@ from notehop.indexing.themes import Theme, Themes, make_themes
 from notehop.indexing.vault.dates import day_in_name
 
 OFF = (
-    "themes are switched off; for good, write [themes] and below it enabled = true into notehop.toml "
+    "themes are switched off; for good, write themes.enabled = true at the top of notehop.toml "
     "(notehop status says where that is); for once, set NOTEHOP_THEMES__ENABLED=true (docs/themes.md)"
 )
 
