@@ -7,20 +7,24 @@ subject is carried over, and the answer says so first.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+import tomllib
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
+from pathlib import Path
 
 from llama_index.core.base.llms.generic_utils import messages_to_history_str
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
+from llama_index.core.base.response.schema import Response
 from llama_index.core.llms import LLM
 from llama_index.core.prompts import PromptTemplate
 
 from notehop.app.answer.context import body, one_line
-from notehop.app.answer.draft import Draft
+from notehop.app.answer.draft import Draft, of_a_kind
 from notehop.app.answer.facts import names_of
 from notehop.app.answer.material import Material
 from notehop.app.answer.question import read
-from notehop.app.answer.synthesizer import VaultSynthesizer
+from notehop.app.answer.synthesizer import VaultSynthesizer, respond
 from notehop.indexing.llm.text import answer_of, without_control
 from notehop.indexing.tokens.words import fold
 from notehop.indexing.vault.plain import sentence_spans
@@ -55,7 +59,8 @@ class Turn:
     """A question, as it was searched for, and its answer; ``paths`` are the notes they came from.
 
     ``typed`` is the question as the user wrote it, which came from no note. ``subject`` is what it
-    was about, in words to search for; empty where that is not known.
+    was about, in words to search for; empty where that is not known. ``shown`` are the ids of the
+    passages that were quoted.
     """
 
     question: str
@@ -63,6 +68,7 @@ class Turn:
     paths: tuple[str, ...] = ()
     typed: str = ""
     subject: str = ""
+    shown: tuple[str, ...] = ()
 
 
 _PRONOUNS = re.compile(
@@ -76,18 +82,24 @@ _PRONOUNS = re.compile(
 )
 """What stands for something that was said before, in the languages that the tokenizer stems; folded."""
 
-_GOES_ON = re.compile(
-    r"^(?:and|also|so|ok|what about|how about|und|auch|et|aussi|y|e|en|ook|tambien|anche|tambem)\b"
+_WORDS: dict[str, list[str]] = tomllib.loads(
+    Path(__file__).with_name("conversation.toml").read_text("utf-8")
 )
-_NOTHING_OWN = frozenset(
-    """
-    about also again another else example examples detail details exactly further many more much
-    often one ones long other others please really tell then too next first second third last
-    same change work works mean means happen happens start started end ended cost costs made
-    make use used going old big far genau mehr noch weiter bitte plus encore mas ancora meer nog
-    """.split()  # noqa: SIM905 (a table of words)
-)
-"""Words that are about nothing by themselves."""
+
+
+def _one_of(*names: str) -> str:
+    return "|".join(chain.from_iterable(_WORDS[name] for name in names))
+
+
+_GOES_ON = re.compile(rf"^(?:{_one_of('goes_on')})\b")
+_INSTEAD = re.compile(rf"^(?:(?:{_one_of('goes_on')}) )?(?:{_one_of('instead')}) ")
+_CONDITION = re.compile(rf"^(?:{_one_of('goes_on')}) (?=(?:{_one_of('condition')}) )")
+_NOTHING_OWN = frozenset(_WORDS["nothing_own"])
+_BESIDE = {
+    kind: re.compile(rf"(?:\b(?:{_one_of(kind, 'please')})(?: |$))+")
+    for kind in ("courtesy", "more", "reword")
+}
+_ADDED = re.compile(r" \([^()]*\)\?$")  # what :func:`with_subject` adds
 
 _DATED = re.compile(r"[\d\W]*")  # the name of a daily note, which nothing is about
 
@@ -95,6 +107,50 @@ FEW = 2
 """Words of its own that a question may have that goes on from the one before ("and the cost?")."""
 
 UNCLEAR = "It is not clear what this is about. Name it in the question."
+NO_MORE = "Nothing more was found for that; ask for one thing in particular."
+MOST_MORE = 3  # passages that are shown where more is asked for
+MORE = "More of what was found"
+TOLD = {
+    "courtesy": "Ask for something in your notes: without a language model they are quoted, no more.",
+    "more": UNCLEAR,
+    "reword": "Without a language model your notes are quoted word for word, never shortened, "
+    "translated or reworded; ask for one thing in particular.",
+}
+"""What is said to that which asks nothing of the notes."""
+
+
+def _plain(text: str) -> str:
+    return " ".join(re.sub(r"[^\w']+", " ", fold(text).casefold().replace("’", "'")).split())
+
+
+def beside(text: str) -> str | None:
+    """What a text is that asks nothing of the notes: a ``courtesy``, or a wish for ``more`` of the last
+    answer or for other words (``reword``); None for a question."""
+    plain = _plain(text)
+    return next((kind for kind, words in _BESIDE.items() if words.fullmatch(plain)), None)
+
+
+def asked_again(text: str, last: Turn, content: Sequence[str], *, named: bool) -> str | None:
+    """The last question, asked of what a follow-up names ("what about Gull Hide?") or on its condition
+    ("and on mac?"); None where it goes on in another way, or the last asked for its subject alone.
+
+    :param content: the words of the last question that say something, as they are written.
+    :param named: whether the follow-up names something.
+    """
+    plain = _plain(text)
+    instead = _INSTEAD.match(plain)
+    found = instead or _CONDITION.match(plain)
+    if found is None or _PRONOUNS.search(plain):
+        return None
+    rest = " ".join(text.split()[found[0].count(" ") :]).rstrip(" ?!.…")
+    base = last.question if last.question == last.typed else _ADDED.sub("?", last.question)
+    # With the word before it that what is named has, too ("the").
+    first, name = re.escape(rest.partition(" ")[0]), re.escape(last.subject or "?")
+    subject = re.compile(rf"(?:\b{first} )?\b{name}\b", re.IGNORECASE)
+    if instead and subject.search(base):
+        return subject.sub(lambda _: rest, base, count=1) if named else None
+    own = {_plain(word) for word in content} - {*_plain(last.subject).split()}
+    return with_subject(base, rest) if own else None
 
 
 def lacks_subject(text: str, content: Sequence[str]) -> bool:
@@ -102,7 +158,7 @@ def lacks_subject(text: str, content: Sequence[str]) -> bool:
 
     :param content: its words that say something, as they are written.
     """
-    plain = " ".join(re.sub(r"[^\w']+", " ", fold(text).casefold()).split())
+    plain = _plain(text)
     if names_of(text):
         return False
     own = [word for word in content if fold(word).casefold() not in _NOTHING_OWN]
@@ -154,6 +210,24 @@ class CarriedSubject(VaultSynthesizer):
             for one in draft.said
         ]
         return replace(draft, text=first + draft.text, said=tuple(said))
+
+
+class Beside(VaultSynthesizer):
+    """Answers what asks nothing new: by the passages that are handed to it, else with a sentence."""
+
+    def __init__(self, inner: VaultSynthesizer, told: str) -> None:
+        super().__init__(inner._vault, inner._llm, inner._checker)
+        self._told = told
+
+    def draft(self, query: str, material: Material) -> Draft:  # noqa: ARG002 (it is known)
+        """Quote the passages as they begin."""
+        return of_a_kind(replace(material, listed=MORE), sentence_spans)
+
+    def _answered(self, words: str, material: Material) -> Generator[str, None, Response | None]:
+        if material.sources:
+            return (yield from super()._answered(words, material))
+        yield self._told
+        return respond(Draft(self._told, "none"), material)
 
 
 def history(turns: Sequence[Turn], most: int, count: Callable[[str], int]) -> list[ChatMessage]:

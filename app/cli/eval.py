@@ -25,8 +25,9 @@ def evaluate(
     answers: Path | None = option(
         None,
         "--answers",
-        "An answer set about the vault: what answers hold, and which questions are refused "
-        "(docs/evaluation.md).",
+        "An answer set about the vault: what answers hold, and which questions are refused; a line each, as "
+        '{"id": "paint", "kind": "fact", "question": "Which paint?", "answerable": true, '
+        '"contains": ["red"], "notes": ["Hull.md"]} (docs/evaluation.md).',
         "FILE",
     ),
     ablate: bool = option(False, "--ablate", "Turn each part of retrieval off, one by one."),

@@ -13,8 +13,8 @@ from notehop.indexing.shown import location
 
 SUPPORT = {"high": "supported", "partial": "supported in part", "none": "not supported"}
 
-QUOTED, SNIPPET, GLIMPSE = 200, 280, 160
-"""Characters of a quote, a hit and a connected note that are shown; `--json` has all of them."""
+QUOTED, SNIPPET = 200, 280
+"""Characters of a quote and of a hit that are shown; `--json` has all of them."""
 
 _HEADINGS = re.compile(r"\A(?:\s*#{1,6} [^\n]*\n)+")
 
@@ -114,8 +114,7 @@ def _close(reply: models.Reply, sources: Sequence[models.Source]) -> None:
         headline("Connected notes", "context, not evidence")
     for note in reply.connected_notes:
         _show_place(f"[{note.label}]", note)
-        show(note.reason, indent=5)
-        show(_snippet(note.text, GLIMPSE), indent=5, style="dim")
+        show(_cut(note.reason, SNIPPET), indent=5, style="dim")
     if (told := reply.explanation) is not None:
         # As JSON: intent, votes of each signal, why notes are connected.
         headline("How this was found")

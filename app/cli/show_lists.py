@@ -64,8 +64,9 @@ def as_values(found: ResolvedLink) -> dict[str, Any]:
     }
 
 
-def show_links(found: Sequence[ResolvedLink]) -> None:
-    """Print a line a link, and a count by status."""
+def show_links(found: Sequence[ResolvedLink], leading: Sequence[ResolvedLink] | None) -> None:
+    """Print a line a link, and a count by status; of one note also the links that are ``leading`` to it,
+    each with its sentence."""
     for one in found:
         link, resolution = one.link, one.resolution
         target = " or ".join(resolution.candidates) or resolution.path or "?"
@@ -76,6 +77,11 @@ def show_links(found: Sequence[ResolvedLink]) -> None:
     counts = Counter(one.resolution.status.value for one in found)
     told = ", ".join(f"{count:,} {status}" for status, count in counts.most_common())
     show(f"\n{counted(len(found), 'link')}{f': {told}' if told else ''}")
+    if leading is not None:
+        headline(f"{counted(len(leading), 'link')} from other notes")
+    for one in leading or ():
+        said = one.link.sentence or f'property "{one.link.property}"'
+        show_line(f"{one.source}:{one.link.line}  {said}")
 
 
 def show_report(report: Report) -> None:

@@ -97,7 +97,8 @@ def links(
         None, "--format", "Print the graph of the index's notes and links instead, for graph tools."
     ),
 ) -> None:
-    """List every link with its line, kind and target; that needs neither index nor model."""
+    """List every link with its line, kind and target, of a note also those that lead to it; that needs
+    neither index nor model."""
     from notehop.app.cli.output import print_json, warn
 
     place = options.place()
@@ -111,11 +112,11 @@ def links(
     from notehop.app.cli.show_lists import as_values, show_links
     from notehop.app.services.links import list_links
 
-    found, problems = list_links(place, note)
+    found, leading, problems = list_links(place, note)
     if options.json:
-        print_json([as_values(link) for link in found])
+        print_json([as_values(link) for link in (*found, *leading)])
     else:
-        show_links(found)
+        show_links(found, None if note is None else leading)
     warn([f"{path}: {reason}" for path, reason in problems])
 
 

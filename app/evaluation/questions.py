@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 import tarfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
@@ -64,6 +65,14 @@ class AnswerQuestion:
         return all(re.search(one.pattern, text, re.IGNORECASE) for one in self.contains)
 
 
+MOST_BAD = 5  # lines that are no questions of which all is told
+
+
+def _lines(numbers: Sequence[int]) -> str:
+    told = ", ".join(map(str, numbers[:MOST_BAD])) + (" …" if len(numbers) > MOST_BAD else "")
+    return f"line{'s' if len(numbers) > 1 else ''} {told}"
+
+
 QuestionT = TypeVar("QuestionT", KnownQuestion, AnswerQuestion)
 
 
@@ -71,7 +80,8 @@ def read_questions(file: Path, kind: type[QuestionT]) -> tuple[QuestionT, ...]:
     """Read the questions of a kind, an object on each line that is not blank; other keys are left to
     whoever wrote them.
 
-    :raises UsageError: naming the line that is not so, or the file that cannot be read.
+    :raises UsageError: naming the first lines that are not so, with all that is wrong, or the file that
+        cannot be read.
     """
     try:
         text = file.read_text(encoding="utf-8-sig")
@@ -81,19 +91,30 @@ def read_questions(file: Path, kind: type[QuestionT]) -> tuple[QuestionT, ...]:
         raise UsageError(f"{file}: cannot be read: {exc.strerror}; check the path") from exc
     read = TypeAdapter(kind).validate_json
     found: dict[str, QuestionT] = {}
+    wrong: dict[str, list[int]] = {}
     for number, line in enumerate(text.splitlines(), start=1):
         if not line.strip():
             continue
         try:
             question = read(line)
         except Invalid as exc:
-            told = [f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in exc.errors()]
-            raise UsageError(
-                f"{file}:{number}: no question, see docs/evaluation.md: {'; '.join(told).lstrip(': ')}"
-            ) from exc
-        if question.id in found:
-            raise UsageError(f"{file}:{number}: a second question {question.id}; give each its id")
-        found[question.id] = question
+            told = [
+                f"{'.'.join(map(str, e['loc']))}: {e['msg']}".lstrip(": ") for e in exc.errors()
+            ]
+        else:
+            told = [f"a second question {question.id}; give each its id"] * (question.id in found)
+            found[question.id] = question
+        for one in told:
+            wrong.setdefault(one, []).append(number)
+    if wrong:
+        bad = sorted({number for numbers in wrong.values() for number in numbers})
+        # What is wrong in the first of them, each thing once.
+        first = {one: numbers for one, numbers in wrong.items() if numbers[0] in bad[:MOST_BAD]}
+        lines = [f"{_lines(numbers)}: {one}" for one, numbers in first.items()]
+        more = f"; and more in {_lines(bad[MOST_BAD:])}" if len(bad) > MOST_BAD else ""
+        raise UsageError(
+            f"{file}:{bad[0]}: no question, see docs/evaluation.md: {'; '.join(lines)}{more}"
+        )
     if not found:
         raise UsageError(f"{file}: holds no questions; write one object a line")
     return tuple(found.values())

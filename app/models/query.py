@@ -259,7 +259,7 @@ class Query(BaseQuery):
 
 class SearchQuery(BaseQuery):
     """A search. ``min_score``, 0 to 1, leaves out hits of a lower ``relevance``; without it, a search that
-    finds nothing but weak matches shows the first few."""
+    finds nothing but weak matches shows the first few, none if they have no word of it; 0 shows all."""
 
     results: Literal["chunks", "notes"] = "chunks"
     min_score: float | None = Field(default=None, ge=0, le=1)

@@ -57,7 +57,7 @@ PLACES = 8  # places in the context of an answer that is quoted: it quotes three
 PLACES_FOR_MODEL = 12  # where a language model reads: more bring hardly any (docs/evaluation.md)
 WINDOW_FOR_MORE = 6_000  # tokens of the window of a model that takes so many
 
-TASKS = "it asks for open tasks: these are the passages that have some, of the newest notes first"
+TASKS = "it asks for open tasks, or links: these are the passages that have some"
 LISTED = "there are no words to search for: these are the newest notes that the filters leave"
 
 

@@ -222,7 +222,7 @@ _SOURCE = re.compile(r"\A(links to|embedded in|linked from) source \d+, ")
 
 
 def reason(candidate: LinkedNote, near_title: str) -> str:
-    """In words, which source (``near_title``) the note hangs on, by which link, and how near it is."""
+    """In words, which source (``near_title``) the note hangs on, by which link."""
     link, where = candidate.link, f"line {candidate.link.line}"
     if link.kind == "property":
         where = f'property "{on_one_line(link.property or "")}"'
@@ -233,9 +233,7 @@ def reason(candidate: LinkedNote, near_title: str) -> str:
         words += f", at #{on_one_line(link.fragment)}"
     if link.sentence:
         words += f': "{plain_words_of(link.sentence)}"'
-    known = {"sentence": candidate.sentence_similarity, "note": candidate.target_similarity}
-    near = [f"{name} {value:z.2f}" for name, value in known.items() if value is not None]
-    return f"{words}; similarity to the query: {', '.join(near)}" if near else words
+    return words
 
 
 def renumbered(reason: str, number: int | None) -> str:

@@ -12,18 +12,28 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from llama_index.core.schema import NodeWithScore
+
 from notehop.app import models
 from notehop.app.answer.conversation import (
+    MOST_MORE,
+    NO_MORE,
+    TOLD,
+    Beside,
     CarriedSubject,
     Turn,
+    asked_again,
+    beside,
     history,
     lacks_subject,
     standalone,
     subject_of,
     with_subject,
 )
+from notehop.app.answer.material import CONNECTED
 from notehop.app.answer.synthesizer import NotehopQueryEngine
 from notehop.app.problems import agent_text, problem, unforeseen
+from notehop.app.retrieval.chain import Wanted
 from notehop.app.retrieval.components import TracedQuery
 from notehop.app.retrieval.filters import MAX_QUERY_CHARS, ParsedQuery, read
 from notehop.app.retrieval.intents import SMALL, Subject
@@ -159,6 +169,8 @@ class QuestionRun:
     ``cancelled`` says whether nobody waits for the answer any more. Of a question in a conversation,
     ``turn`` says where it stands, ``before`` names the notes of the turns that a model was told, and
     ``carried`` is what a follow-up is about where no model reads it; empty where that is not known.
+    What asks nothing new is answered by what is still to show of the turn ``again``, else with what is
+    ``told``. ``last`` is the subject before it.
     """
 
     asked: models.Query
@@ -172,6 +184,9 @@ class QuestionRun:
     turn: models.ConversationTurn | None = None
     before: tuple[str, ...] = ()
     carried: str | None = None
+    again: Turn | None = None
+    told: str = ""
+    last: str = ""
 
     def answer(self) -> models.Answer:
         """Answer at once."""
@@ -208,7 +223,9 @@ class QuestionRun:
     def _response(self, cancelled: Callable[[], bool] | None) -> Any:
         """That of LlamaIndex; in pieces where something says whether it is cancelled."""
         synthesizer = self.engine.synthesizer
-        if self.carried is not None:
+        if self.told:
+            synthesizer = Beside(synthesizer, self.told)
+        elif self.carried is not None:
             synthesizer = CarriedSubject(synthesizer, self.carried)
         if cancelled is not None:
             synthesizer = synthesizer.in_pieces(cancelled)
@@ -239,12 +256,18 @@ class QuestionRun:
         if turn.question is not None:
             # What the model made of the follow-up tells of the notes of the turns before it.
             notes += self.before
+        again = self.again
+        if self.told:
+            # The questions after it are about what was asked before it.
+            again = again or Turn("", text)
+            notes += again.paths
         kept = Turn(
-            turn.question or self.asked.query,
+            again.question if again else turn.question or self.asked.query,
             text,
             tuple(dict.fromkeys(notes)),
-            self.asked.query,
-            self.carried or self._subject(answer),
+            again.typed if again else self.asked.query,
+            again.subject if again else self.carried or self._subject(answer),
+            (*(again.shown if again else ()), *(one.id for one in answer.citations)),
         )
         # Counted now: another question may have been asked in the conversation meanwhile.
         number = self.talks.add(turn.conversation_id, kept)
@@ -260,13 +283,21 @@ class QuestionRun:
         question is taken as it stands.
         """
         name = self.asked.conversation_id
-        if name is None:
-            return
-        turns = self.talks.turns(name)
-        self.turn = models.ConversationTurn(conversation_id=name, turn=len(turns) + 1)
-        if not turns:
+        turns: Sequence[Turn] = self.talks.turns(name) if name else ()
+        if name:
+            self.turn = models.ConversationTurn(conversation_id=name, turn=len(turns) + 1)
+        plain = self.engine.llm is None and not self.asked.literal
+        kind = beside(self.asked.query) if plain else None
+        if not turns and kind is None:
             return
         with self.engine.reader.snapshot() as view:
+            turns = self._standing(turns, view)
+            if kind is not None and not _named(self.asked.query, view):
+                self._go_on(kind, next((one for one in reversed(turns) if one.question), None))
+                return
+            if not turns or self.turn is None:
+                return
+            self.last = turns[-1].subject
             written = parsed(view, self.query.query_str, literal=self.asked.literal)
             if not written.text.strip():
                 return
@@ -287,21 +318,36 @@ class QuestionRun:
         self.turn = self.turn.model_copy(update={"question": question, "subject": self.carried})
         self.query.query_str = rewritten
 
+    def _go_on(self, kind: str, last: Turn | None) -> None:
+        """Answer what asks nothing new: with more of what was found last, or with a sentence."""
+        self.told, self.again = TOLD[kind], last
+        if kind != "more" or last is None:
+            self.query.trace.count("index", generation=self.engine.generation)
+            self.retriever = VaultRetriever(lambda *_: [], Wanted(self.asked), "")
+            return
+        self.told, self.query.query_str = NO_MORE, last.question
+        self.retriever = self.retriever.then(partial(_more, last))
+        if self.turn is not None:
+            self.turn = self.turn.model_copy(update={"question": last.question})
+
+    def _standing(self, turns: Sequence[Turn], view: Snapshot) -> list[Turn]:
+        """The turns; of one whose notes may not be shown any more, only what the user typed in it."""
+        standing = CurrentNotes(view, self.engine.place)
+        shown = [*turns]
+        for at, turn in enumerate(turns):
+            if set(turn.paths) - standing.notes_at(turn.paths).keys():
+                own = turn.subject if turn.subject.casefold() in turn.typed.casefold() else ""
+                shown[at] = Turn(turn.typed, WITHDRAWN, typed=turn.typed, subject=own)
+        return shown
+
     def _condensed(self, text: str, turns: Sequence[Turn], view: Snapshot) -> str | None:
         """The follow-up as a question of its own; None, with a warning, if no model could help."""
-        place, llm = self.engine.place, self.engine.llm
+        llm = self.engine.llm
         try:
-            standing = CurrentNotes(view, place)
-            shown = [*turns]
-            for at, turn in enumerate(turns):
-                if set(turn.paths) - standing.notes_at(turn.paths).keys():
-                    # Of one whose notes may not be shown any more, only what the user typed in it.
-                    own = turn.subject if turn.subject.casefold() in turn.typed.casefold() else ""
-                    shown[at] = Turn(turn.typed, WITHDRAWN, subject=own)
             if llm is None:
-                return self._about(text, shown[-1].subject, view)
-            said = history(shown, FOLLOW_UP_TOKENS, count_tokens)
-            notes = dict.fromkeys(path for turn in shown[-len(said) // 2 :] for path in turn.paths)
+                return self._about(text, turns[-1], view)
+            said = history(turns, FOLLOW_UP_TOKENS, count_tokens)
+            notes = dict.fromkeys(path for turn in turns[-len(said) // 2 :] for path in turn.paths)
             self.before = tuple(notes)
             with sending(notes, purpose="condense", cancelled=self.cancelled) as sent:
                 try:
@@ -317,23 +363,44 @@ class QuestionRun:
             self.query.trace.warn(f"{AS_IT_STANDS}: {reason}")
             return None
 
-    def _about(self, text: str, subject: str, view: Snapshot) -> str | None:
-        """The follow-up with the last subject, where it has none of its own."""
-        words = question_words(text, self.engine.tokenizer, view.lexical)
-        # Where there are no others, small words are a question.
-        content = [one.written for one in words if fold(one.written).casefold() not in SMALL]
-        if _named(text, view) or not lacks_subject(text, content):
+    def _about(self, text: str, last: Turn, view: Snapshot) -> str | None:
+        """The follow-up with the words of the last question, or with its subject where it has none."""
+
+        def content(text: str) -> list[str]:
+            words = question_words(text, self.engine.tokenizer, view.lexical)
+            # Where there are no others, small words are a question.
+            return [one.written for one in words if fold(one.written).casefold() not in SMALL]
+
+        named = bool(_named(text, view))
+        if again := asked_again(text, last, content(last.question), named=named):
+            return again
+        if named or not lacks_subject(text, content(text)):
             return None
-        self.carried = subject
-        return with_subject(text, subject) if subject else None
+        self.carried = last.subject
+        return with_subject(text, last.subject) if last.subject else None
 
     def _subject(self, answer: models.Answer) -> str:
-        """What a question of its own was about."""
+        """What a question of its own was about; where it was refused, what was spoken of before it."""
         with self.engine.reader.snapshot() as view:
             text = parsed(view, self.query.query_str, literal=self.asked.literal).text
             named = [note.title for note in view.notes_at(_named(text, view)).values()]
+        if answer.mode == "none" and not named and self.last:
+            return self.last
         cited = [one.title for one in answer.citations]
         return subject_of(text, named, cited)
+
+
+def _more(last: Turn, found: Sequence[NodeWithScore]) -> list[NodeWithScore]:
+    """What was found and has not been shown, of the notes that were quoted first."""
+    left = [
+        hit
+        for hit in found
+        if hit.node.node_id not in last.shown
+        and not hit.node.metadata.get("weak")
+        and hit.node.metadata.get("role") != CONNECTED
+    ]
+    quoted = {hit.node.metadata["path"] for hit in found if hit.node.node_id in last.shown}
+    return sorted(left, key=lambda hit: hit.node.metadata["path"] not in quoted)[:MOST_MORE]
 
 
 def _named(text: str, view: Snapshot) -> tuple[str, ...]:

@@ -49,7 +49,7 @@ NO_TEXT = (
     "then run: notehop index"
 )
 
-NO_WORDS = "the query has no words to look for; these are the nearest by meaning alone"
+NO_WORDS = "the query has no words to look for; it is compared by meaning alone"
 
 SPELLING = "spelling"  # the stage of a query that reads its misspelled words
 FILTERS = "filters"  # the stage of a query that finds what its filters leave
@@ -83,6 +83,12 @@ class VaultRetriever(TracedRetriever):
             uri = open_uri(self._vault, about["path"], about["heading_path"])
             found.append(NodeWithScore(node=noted(hit.node, uri=uri), score=hit.score))
         return found
+
+    def then(self, keep: Callable[[Nodes], Nodes]) -> VaultRetriever:
+        """One that keeps some of what this one finds."""
+        return VaultRetriever(
+            lambda query, wanted: keep(self._run(query, wanted)), self._wanted, self._vault
+        )
 
     def __deepcopy__(self, _: object) -> VaultRetriever:
         # The vault is open once: a copy asks the same.

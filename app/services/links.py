@@ -74,9 +74,9 @@ class Survey:
 
 def list_links(
     place: Place, note: str | None = None
-) -> tuple[Sequence[ResolvedLink], Sequence[tuple[str, str]]]:
+) -> tuple[Sequence[ResolvedLink], Sequence[ResolvedLink], Sequence[tuple[str, str]]]:
     """Return every link of the vault's indexed notes, or of one note, with what it leads to, by note and
-    text order; and (path, reason) of what could not be read.
+    text order; those of other notes that lead to the one; and (path, reason) of what could not be read.
 
     :param note: path or name of a note, as :func:`find_note` takes it; it is listed even if the index
         leaves it out.
@@ -85,6 +85,7 @@ def list_links(
     """
     found = Survey(place)
     if note is None:
-        return found.links, (*found.passed_over, *found.failed)
+        return found.links, (), (*found.passed_over, *found.failed)
     path = find_note(found.files, place.vault, note)
-    return found.links_of(path), [one for one in found.failed if one[0] == path]
+    leading = [one for one in found.links if one.resolution.path == path and one.source != path]
+    return found.links_of(path), leading, [one for one in found.failed if one[0] == path]

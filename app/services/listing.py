@@ -1,22 +1,23 @@
 """Questions for a list: of notes ("which projects are active?", "what did I do last week?"), read as
-filters; or of open tasks ("what is still to do for the hide?"), whose boxes are not ticked.
+filters; of open tasks ("what is still to do for the hide?"), whose boxes are not ticked; or of the notes
+that link to one.
 """
 
 from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from functools import reduce
 from itertools import chain, islice
 from pathlib import Path
+from typing import Any
 
 from llama_index.core.schema import NodeWithScore
 
 from notehop.app.answer.draft import open_items
-from notehop.app.answer.facts import facts_of
 from notehop.app.models import Filters
 from notehop.app.retrieval.chain import Wanted
 from notehop.app.retrieval.components import Trace, noted
@@ -30,12 +31,13 @@ from notehop.app.retrieval.filters import (
     narrow,
     notes_of,
 )
-from notehop.app.retrieval.intents import SMALL
+from notehop.app.retrieval.intents import SMALL, names_of
 from notehop.app.retrieval.relevance import asks_for_templates, read_templates
+from notehop.app.services.period import MONTH, Period, period_of
 from notehop.indexing.graph.files import fold as folded
 from notehop.indexing.shown import counted, on_one_line
 from notehop.indexing.stores.labels import TAG, TYPE, NoteLabels, property_key
-from notehop.indexing.stores.model import ChunkId, ChunkRow
+from notehop.indexing.stores.model import ChunkId, ChunkRow, LinkRow
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.tokens.tokenizer import Tokenizer
 from notehop.indexing.tokens.words import fold
@@ -45,7 +47,6 @@ LISTED_MOST = 20  # notes that are listed where a question asks for all of a kin
 LONGEST = 4  # words beside the small ones that may name what is to be listed
 BEGINNING = 3  # letters of a word that a value has to have for it to be read: endings differ
 CHOICES = 64  # ways to read a question that are tried
-MONTH = timedelta(days=31)
 
 _WORDS = tomllib.loads(Path(__file__).with_name("lists.toml").read_text("utf-8"))
 _ASKS = re.compile(rf"^(?:(?:{'|'.join(_WORDS['polite'])}) )?(?:{'|'.join(_WORDS['asks'])})\b")
@@ -61,22 +62,12 @@ _ASKS_FOR_TASKS = re.compile(
     "|".join(_TASKS["asks"]).replace("{open}", _TASKS["open"]).replace("{task}", _TASKS["task"]),
     re.IGNORECASE,
 )
+_ASKS_FOR_LINKS = re.compile(
+    rf"^(?:{'|'.join(_WORDS['asks_for_links'])}) (?P<name>.+?)[?. ]*$", re.IGNORECASE
+)
+_ITEM = re.compile(r"^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\S", re.MULTILINE)
 _TASK_WORD = re.compile(r"\w[\w'’.-]*", re.UNICODE)
 _ASKING_FOR_TASKS = frozenset(_TASKS["asking"])
-
-_TIME = _WORDS["time"]
-_WEEKDAYS: list[list[str]] = _TIME["weekdays"]
-_RELATIVE = re.compile(
-    rf"\b(?:{'|'.join(_TIME['relative'])})\b".replace(
-        "{weekday}", "|".join(map("|".join, _WEEKDAYS))
-    ),
-    re.IGNORECASE,
-)
-_NUMBERS: dict[str, int] = _TIME["numbers"]
-_COUNTED = re.compile(_TIME["counted"].replace("{number}", "|".join(_NUMBERS)), re.IGNORECASE)
-_PART = re.compile(
-    rf"(?:\b(?:in|on|at) )?\b(?:the )?(?:{'|'.join(_TIME['part'])})(?: in)?[ -]$", re.IGNORECASE
-)
 
 Named = tuple[frozenset[str], Condition]
 """Words of a question, as the index has them, and what they name."""
@@ -87,25 +78,32 @@ class ListQuestion:
     """A question for a list.
 
     ``narrowed`` is what it leaves; ``tasks`` are the passages with the open tasks that it wants,
-    none for a list of notes, and ``names`` what they are about.
+    none for a list of notes, and ``names`` what they are about; ``links`` those that lead to the note
+    of that name, by the passage.
     """
 
     narrowed: Narrowed
     tasks: tuple[ChunkId, ...] = ()
     names: list[str] = field(default_factory=list)
+    links: Mapping[ChunkId, LinkRow] = field(default_factory=dict)
 
     def wanted(self, wanted: Wanted) -> Wanted:
         """What is wanted, with what is to be listed."""
-        if not self.tasks:
-            most = wanted.asked.top_k or LISTED_MOST
-        else:
-            most = min(len(self.tasks), LISTED_MOST)
+        passages = self.tasks or tuple(self.links)
+        most = min(len(passages), LISTED_MOST) or wanted.asked.top_k or LISTED_MOST
         asked = wanted.asked.model_copy(update={"top_k": most})
-        return replace(wanted, asked=asked, passages=self.tasks)
+        return replace(wanted, asked=asked, passages=passages)
 
     def told(self, found: Sequence[NodeWithScore], wanted: Wanted) -> list[NodeWithScore]:
         """What was listed, with what it has in common and how much of it there is."""
-        if self.tasks:
+        said: dict[str, Any]
+        if self.links:
+            cut = len(self.links) > len(found) == LISTED_MOST
+            notes = counted(len(self.links) if cut else len(found), "note")
+            link, more = "links" if notes == "1 note" else "link", f"; {len(found)} of them"
+            said = {"listed": f"{notes} {link} to {self.names[0]}{more if cut else ''}"}
+            found = [_at_link(hit, self.links[hit.node.node_id]) for hit in found]
+        elif self.tasks:
             texts = [hit.node.get_content() for hit in found]
             count = sum(len(open_items(text, self.names) or open_items(text)) for text in texts)
             notes = counted(len({hit.node.metadata["path"] for hit in found}), "note")
@@ -124,6 +122,31 @@ class ListQuestion:
         return [NodeWithScore(node=noted(hit.node, **said), score=hit.score) for hit in found]
 
 
+def _at_link(hit: NodeWithScore, link: LinkRow) -> NodeWithScore:
+    """A passage as the sentence of its link."""
+    if not link.sentence:
+        return hit
+    node = noted(hit.node, first_line=link.line, last_line=link.line)
+    node.set_content(link.sentence)
+    return NodeWithScore(node=node, score=hit.score)
+
+
+def _links_asked(asked: Narrowed, view: Snapshot) -> ListQuestion | None:
+    """Read a question for the notes that link to one; None where it is another, or none does."""
+    found = _ASKS_FOR_LINKS.search(asked.text)
+    if found is None:
+        return None
+    named = ((name, view.notes_named(name)) for name in names_of(found["name"]))
+    name, paths = next(((name, paths) for name, paths in named if paths), ("", ()))
+    links: dict[ChunkId, LinkRow] = {}
+    for link in view.links_to(paths):
+        if link.path not in {*paths, *(one.path for one in links.values())}:
+            links[link.chunk_id or view.chunk_ids_of(link.path)[0]] = link
+    allowed = {*among(links, asked.allowed)}
+    links = {one: link for one, link in links.items() if one in allowed}
+    return ListQuestion(asked, names=[name], links=links) if links else None
+
+
 def list_question(
     asked: Narrowed, view: Snapshot, tokenizer: Tokenizer, stands: Stands, trace: Trace, vault: Path
 ) -> ListQuestion | None:
@@ -135,10 +158,12 @@ def list_question(
     if asked.lists:
         return None
     text, today, labels = asked.text, date.today(), view.labels
+    if not asked.nothing and (links := _links_asked(asked, view)):
+        return links
     subject = None if asked.nothing else _subject_asked(text)
     if subject is not None:
         ids = among(view.catalog.chunks_holding("[ ]"), asked.allowed)
-        tasks = _with_open_tasks(view, subject, text, ids)
+        tasks = _with_open_tasks(view, subject, text, ids, tokenizer)
         if tasks is not None and tasks[0]:
             return ListQuestion(asked, *tasks)
         if tasks is not None:
@@ -169,7 +194,40 @@ def list_question(
         skipped = [one for one in _folders(kept.notes.only or ()) if folded(one) in templates]
         if skipped:
             kept = left(*(Condition("path", one, negated=True) for one in skipped))
-    return None if kept is None else ListQuestion(kept)
+    if kept is None:
+        return None
+    matched = kept.notes.only or frozenset[str]()
+    path = _list_of(plain, view, matched) if period is None else None
+    if path is not None and stands([path]):
+        named, title = view.notes_named(_kind_asked(plain)), view.notes_at([path])[path].title
+        if path in named:
+            return None  # the note is the list: it is quoted
+        trace.warn(f"the note {on_one_line(title)} lists notes, too: {on_one_line(path)}")
+    return ListQuestion(kept)
+
+
+def _kind_asked(plain: str) -> str:
+    """What is to be listed, in the words of the question."""
+    return " ".join(word for word in plain.split() if word not in SMALL | _ASKING)
+
+
+def _list_of(plain: str, view: Snapshot, matched: Paths) -> str | None:
+    """The note that goes by what is to be listed, alone or with a word beside it ("MOC Ethics"), and lists
+    as many as ``matched``; None if there is none."""
+    words = set(_kind_asked(plain).split())
+    called = [
+        (len(own), path)
+        for name, path in view.catalog.names()
+        if words and words <= (own := {*_plain(name).split()}) and len(own) <= len(words) + 1
+    ]
+    for _, path in sorted(called):
+        text = "\n".join(one.text for one in view.chunks_of(path))
+        links = {link.target_path for link in view.links_from([path]) if link.target_path}
+        if path not in matched and max(len(links), len(_ITEM.findall(text))) >= max(
+            3, len(matched)
+        ):
+            return path
+    return None
 
 
 def _asks_for_few_days(plain: str, period: Period) -> bool:
@@ -327,13 +385,13 @@ def _subject_asked(text: str) -> str | None:
         one
         for one in _TASK_WORD.finditer(text)
         if not found.start() <= one.start() < found.end()
-        and one[0].casefold() not in SMALL | _ASKING_FOR_TASKS
+        and fold(one[0]).casefold() not in SMALL | _ASKING_FOR_TASKS
     ]
     return text[named[0].start() : named[-1].end()] if named else ""
 
 
 def _with_open_tasks(
-    view: Snapshot, subject: str, question: str, ids: Iterable[ChunkId]
+    view: Snapshot, subject: str, question: str, ids: Iterable[ChunkId], tokenizer: Tokenizer
 ) -> tuple[tuple[ChunkId, ...], list[str]] | None:
     """The passages with open tasks, of the newest notes first, and the names that they are about."""
     own: set[str] = set()
@@ -349,6 +407,15 @@ def _with_open_tasks(
     by_note: dict[str, list[ChunkRow]] = {}
     for one in view.chunks(ids).values():
         by_note.setdefault(one.path, []).append(one)
+    words = frozenset(() if own else _tokens(subject, tokenizer))
+    # "The seminar" is the note, or the section, that has the word in its name.
+    placed = {
+        one.id
+        for path, row in (view.notes_at(by_note).items() if words else ())
+        for one in by_note[path]
+        if words <= {*_tokens(" ".join((row.title, *one.heading_path)), tokenizer)}
+    }
+    own |= {one.path for of_note in by_note.values() for one in of_note if one.id in placed}
     dates = view.catalog.dates(by_note)
     ordered = sorted(
         by_note, key=lambda path: (path in own, dates.get(path, ""), path), reverse=True
@@ -357,79 +424,6 @@ def _with_open_tasks(
         one.id
         for path in ordered
         for one in by_note[path]
-        if open_items(one.text, () if path in own else names)
+        if open_items(one.text, () if one.id in placed or (path in own and not placed) else names)
     )
     return (found, names) if found or own or not subject else None
-
-
-@dataclass(frozen=True, slots=True)
-class Period:
-    """From ``first`` to before ``end``, and the text without the words that say so."""
-
-    first: date
-    end: date
-    rest: str
-
-
-def period_of(text: str, today: date) -> Period | None:
-    """The one period that a question names, without a year the last that has begun; None for several, and
-    for a part of a month."""
-
-    def without(start: int, end: int) -> str:
-        return text[:start] + text[end:]
-
-    days = facts_of(text).days
-    counted = _COUNTED.search(text)
-    if counted is not None and not days:
-        number = _NUMBERS.get(counted["count"].lower()) or int(counted["count"])
-        first = today - timedelta(
-            days=number * {"w": 7, "m": 30}.get(counted["unit"][0].lower(), 1)
-        )
-        return Period(first, today + timedelta(days=1), without(*counted.span()))
-    at = text.find(days[0].shown) if len(days) == 1 else -1
-    if at > 0 and not days[0].day and _PART.search(text, 0, at):
-        return None  # "the last week of March" is neither a last week nor all of March
-    found = _RELATIVE.search(text)
-    if len(days) + (found is not None) != 1:
-        return None
-    if found is not None:
-        first, end = _relative(found, today)
-        return Period(first, end, without(*found.span()))
-    (day,) = days
-    if day.month is None or day.either:
-        return None
-    try:
-        begins = date(day.year or today.year, day.month, day.day or 1)
-        if day.year is None and begins > today:
-            begins = date(today.year - 1, day.month, day.day or 1)
-    except ValueError:
-        return None
-    if day.day:
-        return Period(begins, begins + timedelta(days=1), text.replace(day.shown, "", 1))
-    return Period(begins, _next_month(begins), without(at, at + len(day.shown)))
-
-
-def _relative(found: re.Match[str], today: date) -> tuple[date, date]:
-    """The first of the days that are told from today on, and the one after the last."""
-    day = timedelta(days=1)
-    if found["number"]:
-        return date(int(found["number"]), 1, 1), date(int(found["number"]) + 1, 1, 1)
-    if found["week"]:
-        monday = today - (today.weekday() + (0 if found["this"] else 7)) * day
-        return monday, monday + 7 * day
-    if found["month"]:
-        first = today.replace(day=1)
-        first = first if found["this"] else (first - day).replace(day=1)
-        return first, _next_month(first)
-    if found["today"] or found["yesterday"] or found["weekday"]:
-        back = 1 if found["yesterday"] else 0
-        if said := (found["weekday"] or "").lower():
-            number = next(week.index(said) for week in _WEEKDAYS if said in week)
-            back = (today.weekday() - number - 1) % 7 + 1
-        return today - back * day, today - (back - 1) * day
-    year = today.year - (found["last"] is not None)
-    return date(year, 1, 1), date(year + 1, 1, 1)
-
-
-def _next_month(day: date) -> date:
-    return (day.replace(day=28) + timedelta(days=4)).replace(day=1)

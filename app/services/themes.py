@@ -23,7 +23,10 @@ from notehop.indexing.stores.model import ChunkId
 from notehop.indexing.themes import Theme, Themes, make_themes
 from notehop.indexing.vault.dates import day_in_name
 
-OFF = "themes are switched off; set themes.enabled to true (docs/themes.md)"
+OFF = (
+    "themes are switched off; for good, write themes.enabled = true at the top of notehop.toml "
+    "(notehop status says where that is); for once, set NOTEHOP_THEMES__ENABLED=true (docs/themes.md)"
+)
 
 DEPTH = 60  # notes that are looked for: a theme that has none among so many is not about the query
 

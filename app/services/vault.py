@@ -55,11 +55,10 @@ if TYPE_CHECKING:
 
 ReplyT = TypeVar("ReplyT", bound=BaseModel)
 
-NEAREST = 3  # passages that a search shows where nothing matches
-
-NOTHING = (
-    "nothing in the notes matches; what is shown is nearest by chance; for more of it ask with "
-    "min_score 0"
+NEAREST = 3  # passages that a search shows where all are weak
+NOTHING = "what is nearest has no word of the query, and is near by chance; min_score 0 shows it"
+WEAK = (
+    "nothing in the notes matches well; what is shown has few of the words; min_score 0 shows more"
 )
 
 
@@ -470,5 +469,7 @@ def _matching(
         lower = f"nothing matches as well as that: {counted(len(sources), 'hit')} below {least:g}"
         return kept, lower if sources and not kept else None
     if sources and not narrowed and all(one.weak for one in sources):
-        return list(sources[:NEAREST]), NOTHING
+        # Whoever asks in words that the notes have may mean what is told in others.
+        touched = any(one.relevance for one in sources)
+        return (list(sources[:NEAREST]), WEAK) if touched else ([], NOTHING)
     return list(sources), None

@@ -50,20 +50,15 @@ def test_a_follow_up_with_its_own_subject_is_taken_as_it_is(
     assert answer.warnings == []
 
 
-def test_the_subject_is_carried_on(vault: VaultHandle) -> None:
-    for question in (FIRST, "what is its status?"):
-        vault.ask(question, conversation_id="on")
-    third = vault.ask("and who makes it?", conversation_id="on")
-    assert third.conversation is not None
-    assert third.conversation.subject == "Pell Sluice"
-
-
-def test_where_nothing_is_known_to_be_meant_that_is_said(vault: VaultHandle) -> None:
-    vault.ask("how do flurbles quandom wexnots?", conversation_id="c")
-    answer = vault.ask("and when?", conversation_id="c")
-    assert answer.mode == "none"
-    assert answer.answer == "It is not clear what this is about. Name it in the question."
-    assert (answer.citations, answer.connected_notes) == ([], [])
+@pytest.mark.parametrize(("asked", "question", "holds"), rows(__file__, "a_talk_goes_on"))
+def test_a_talk_goes_on(
+    vault: VaultHandle, asked: list[str], question: str | None, holds: str
+) -> None:
+    talk = f"e{next(TALKS)}"
+    answer = [vault.ask(one, conversation_id=talk) for one in asked][-1]
+    assert answer.conversation is not None
+    assert answer.conversation.question == question
+    assert holds in " ".join(answer.answer.split())
 
 
 def test_a_stream_begins_with_it(vault: VaultHandle) -> None:

@@ -24,6 +24,7 @@ NOTES = {
     "Templates/Tool.md": "---\ntype: tool\n---\nWhat it is for:\n",
     "Kettle.md": "---\ntype: pot\nstatus: drying\n---\nWith a lid.\n",
     "Bowl.md": "---\ntype: pot\nstatus: dried\n---\nWith a foot.\n",
+    "Pots.md": "- Kettle\n- Bowl\n- Vase\n",
     "Stall.md": "---\ntype: shop\nteam: markets\n---\nPots on Saturdays.\n",
     "Shelf.md": "---\ntype: book\nstatus: to-read\n---\nA book on salt firing.\n",
     "2026-03-02.md": "Unpacked the kiln.\n\n- The blue ran.\n- Two lids stuck.\n",
@@ -91,6 +92,12 @@ def test_a_time_with_more_words_or_without_notes_narrows_nothing(
         if "3 March" in question
         else []
     )
+
+
+def test_the_notes_that_link_to_one_are_listed(vault: VaultHandle) -> None:
+    answer = vault.ask("Which notes link to Ida Moss?")
+    assert answer.answer.startswith("1 note links to Ida Moss:")
+    assert [one.title for one in answer.citations] == ["Kiln"]
 
 
 def test_an_engine_answers_so_too(vault: VaultHandle) -> None:

@@ -39,6 +39,7 @@ def items(text: str) -> list[str]:
         "What is still to be done?",
         "what do I still need to do?",
         "Was ist noch zu tun?",
+        "¿Qué queda por hacer?",
     ],
 )
 def test_all_open_tasks_of_the_newest_notes_first(vault: VaultHandle, question: str) -> None:
@@ -62,6 +63,7 @@ def test_those_of_a_note_and_those_that_name_it(vault: VaultHandle, name: str) -
 def test_those_that_speak_of_what_no_note_is_called(vault: VaultHandle) -> None:
     assert items(vault.ask("any open tasks about the plants?").answer) == ["Water the plants"]
     assert "open task" not in vault.ask("any open tasks about the roof?").answer
+    assert items(vault.ask("what do I still have to do for 03-05?").answer) == ["Pay the rent"]
 
 
 def test_filters_leave_some(vault: VaultHandle) -> None:

@@ -116,9 +116,11 @@ def test_a_note_is_named_by_its_file_where_its_title_is_another(tmp_path: Path) 
     notes = {
         "pkg.engine.md": "---\ntitle: The heart\n---\nPumps.\n",
         "Setup.md": "Start pkg.engine first.\n",
+        "Head.md": "| pkg.engine | fuel |\n| --- | --- |\n| `[[pkg.engine]]` pkg.engine | oil |\n",
     }
     with product.open_place(built(tmp_path, notes)) as vault:
-        [one] = told(vault, "Setup")
+        [one], none = told(vault, "Setup"), pairs(told(vault, "Head"), "mention")
+    assert none == [], "the head of a table, and a line that shows the link"
     assert (one.kind, one.target, one.link) == ("mention", "pkg.engine.md", "[[pkg.engine]]")
 
 

@@ -52,12 +52,13 @@ def test_in_another_language_only_long_words_are_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize("query", [GIBBERISH, OFF_TOPIC, "define quantum entanglement"])
 def test_a_search_that_finds_nothing_says_so(vault: VaultHandle, query: str) -> None:
     found = vault.search(query, top_k=12)
-    assert len(found.hits) <= 3
-    assert all(hit.weak for hit in found.hits)
+    assert len(found.hits) == (3 if query == OFF_TOPIC else 0), "it has words of the notes"
     assert found.connected_notes == []
-    assert any("nothing in the notes matches" in warning for warning in found.warnings)
+    said = "nothing in the notes matches well" if found.hits else "near by chance"
+    assert any(said in warning for warning in found.warnings)
     every = vault.search(query, top_k=12, min_score=0)
     assert len(every.hits) == 12
+    assert all(hit.weak for hit in every.hits)
 
 
 @pytest.mark.parametrize(
@@ -68,7 +69,7 @@ def test_what_matches_is_not_weak(vault: VaultHandle, query: str) -> None:
     assert len(found.hits) == 5
     assert not found.hits[0].weak
     assert found.hits[0].relevance > 0.3
-    assert not any("nothing" in warning for warning in found.warnings)
+    assert not any("min_score" in warning for warning in found.warnings)
 
 
 def test_a_least_relevance_leaves_out_the_rest(vault: VaultHandle) -> None:
@@ -95,8 +96,7 @@ def test_the_terminal_says_it(demo: tuple[Path, Path]) -> None:
     assert "searched for oyster (for oister)" in ran("search", "oister survival")
     assert "searched for oyster (for oister)" in ran("ask", "oister survival rate")
     weak = ran("search", GIBBERISH)
-    assert "weak match" in weak
-    assert "nothing in the notes matches" in weak
-    assert "relevance" not in weak
+    assert "Nothing in the vault matches." in weak
+    assert "near by chance" in weak
     assert "relevance 0." in ran("search", "oyster survival", "--scores")
     assert "[12]" in ran("search", GIBBERISH, "--min-score", "0", "-k", "12")

@@ -203,7 +203,14 @@ def find_note(files: VaultFiles, vault: Path, said: str) -> str:
     if found.path is None or not is_readable(found.path):
         if os.path.isdir(said):  # noqa: PTH112 (a name too long for a path is none)
             raise UsageError(f"{said} is a folder: a vault is named by --vault")
-        raise UsageError(f"{said}: no note of {vault}; name it by its path in the vault")
+        own = {
+            path: file.aliases
+            for path, file in files.items()
+            if is_readable(path) and not file.excluded
+        }
+        near = _near([*own], own, said, lambda _: True)
+        close = f"did you mean {listed(near)}?" if near else "name it by its path in the vault"
+        raise UsageError(f"{said}: no note of {vault}; {close}")
     if found.status is Status.AMBIGUOUS:
         every = listed(found.candidates, len(found.candidates))
         raise UsageError(f"{said}: {len(found.candidates)} notes: {every}")

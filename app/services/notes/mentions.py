@@ -37,6 +37,8 @@ DAY = re.compile(r"\d{4}-\d{2}-\d{2}|\d{4}-?W\d{2}|\d{4}-\d{2}")
 """What a note of a day, week or month is called; as a value of a property it is a date, no name."""
 
 _PARAGRAPH = re.compile(r"\n[ \t]*\n|\n(?=[ \t]*(?:[-*+>|#]|\d{1,9}[.)])[ \t]?)")
+_BELOW_A_HEAD = re.compile(r"(?=[^|]*\|)[ \t>|:-]*-[ \t|:-]*")  # of a table
+_NEXT = re.compile(r"[ \t]+([^\W\d_])")
 _HEADING = re.compile(r"[ \t]*#{1,6}[ \t]+")
 
 
@@ -63,18 +65,27 @@ def mentions_of(
 
 
 def first_naming(note: Note, row: NoteRow, language: str) -> Mention | None:
-    """Where a note first names another in its text or a property, without a link: in no heading, and a name
-    of one word only as it begins, or ``home`` would name Home. Pure."""
+    """Where a note first names another in its text or a property, without a link: in no heading, no head of
+    a table and no line that shows the link, and a name of one word only as it begins, or ``home`` would
+    name Home, and not before another name ("Sync Plus"). Pure."""
     name = basename(row.path).removesuffix(NOTE_SUFFIX)
     names = names_of((name, row.title, *row.aliases), language)
     headings, lines = {one.line for one in note.headings}, Lines(note.text)
     initials = {name.casefold(): name[0] for name in names}
-    places = (
-        one
-        for one in _unlinked(note, names)
-        if lines.at(one.start()) not in headings
-        and (len(one[0].split()) > 1 or initials.get(one[0].casefold()) == one[0][0])
-    )
+    written = note.text.split("\n")
+
+    def counts(one: re.Match[str]) -> bool:
+        number, said = lines.at(one.start()), one[0].casefold()
+        line, below = written[number - 1], "".join(written[number : number + 1])
+        if number in headings or _BELOW_A_HEAD.fullmatch(below) or f"[[{said}" in line.casefold():
+            return False
+        if len(said.split()) > 1:
+            return True
+        after = None if language == "de" else _NEXT.match(note.text, one.end())
+        longer = after is not None and after[1].isupper()
+        return initials.get(said) == one[0][0] and not (longer and one[0][0].isupper())
+
+    places = filter(counts, _unlinked(note, names))
     return next(chain(_mentions(note, places, language), _in_properties(note, names)), None)
 
 

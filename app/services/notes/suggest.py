@@ -41,6 +41,12 @@ AGAIN = 2
 """Times that a note may lack a link, or be lacking one to it, in a list of the whole vault."""
 
 LEAST = 0.02  # score below which nothing is suggested: of such pairs, one in 250 was linked
+LEAST_ALIKE = 0.1
+"""That of notes that merely speak of the same, in a list of the whole vault: below it, most do not."""
+
+FEW_LINKS = (
+    2  # that a note is held to have there: one that nobody linked yet is not left out for it
+)
 SHOWS = 2  # words that two notes share in the sentence that is shown of them, in such a list
 
 WEIGHTS = {"constant": -7.0, "nearness": 0.9, "words": 2.5, "links": 1.5, "named": 5.9}
@@ -175,6 +181,8 @@ class _UnlinkedPairs:
             sides = (("source", pair.source), ("target", pair.target))
             if len(rows) < 2 or (whole and any(counts[side] == AGAIN for side in sides)):
                 continue
+            if whole and pair.said is None and self._score(pair, FEW_LINKS) < LEAST_ALIKE:
+                continue
             if pair.said is not None:
                 line, text, name = pair.said.line, pair.said.sentence, pair.said.name
             elif (common := self._in_common(pair, SHOWS if whole else 0)) is not None:
@@ -182,6 +190,7 @@ class _UnlinkedPairs:
             else:
                 continue
             counts.update(sides)
+            link = link_to(files, pair.source, pair.target, name)
             found.append(
                 Suggestion(
                     kind="mention" if pair.said else "alike",
@@ -190,7 +199,8 @@ class _UnlinkedPairs:
                     title=rows[pair.target].title,
                     line=line,
                     text=text,
-                    link=link_to(files, pair.source, pair.target, name),
+                    # In a row of a table, a bare stroke would end the cell.
+                    link=link.replace("|", "\\|") if text.startswith("|") else link,
                     score=round(self._score(pair), 2),
                     uri=now.uri(pair.source),
                 )
@@ -291,9 +301,9 @@ class _UnlinkedPairs:
     def _can_be_linked(self, path: str) -> bool:
         return is_note(path) and not self._templates.holds(path)
 
-    def _score(self, pair: _Pair) -> float:
-        """How likely a link is wanted, 0 to 1."""
-        links = len(self._linked.get(pair.target, ()))
+    def _score(self, pair: _Pair, least: int = 0) -> float:
+        """How likely a link is wanted, 0 to 1; ``least`` are the links that its target has at least."""
+        links = max(least, len(self._linked.get(pair.target, ())))
         value = (
             WEIGHTS["constant"]
             + WEIGHTS["nearness"] * 5 / (5 + pair.rank)

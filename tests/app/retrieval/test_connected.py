@@ -57,10 +57,7 @@ def test_a_connected_note_stands_below_the_sources_and_says_why():
         "line": 1,
         "sentence": "See Sam.md.",
     }
-    assert node.metadata["reason"] == (
-        'linked from source 2, "Budget" (line 1): "See Sam.md."; '
-        "similarity to the query: sentence 0.87, note 0.97"
-    )
+    assert node.metadata["reason"] == 'linked from source 2, "Budget" (line 1): "See Sam.md."'
     assert node.metadata["evidence"] == {
         "order": "context",
         "direction": "forward",
