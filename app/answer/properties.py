@@ -75,7 +75,9 @@ class AskedProperties:
         names = frozenset(self.words(" ".join((named.source.title, *named.names))))
         # A key of two words is as good as a name, and so is what a name holds of all else that is asked.
         left = self.asked.words.difference(*asked)
-        return self.names(named) or any(len(key) > 1 for key in asked) or (left and left <= names)
+        return (
+            self.names(named) or any(len(key) > 1 for key in asked) or bool(left and left <= names)
+        )
 
     def is_typed(self, one: Candidate) -> bool:
         """Whether properties have what is asked for: a value of its kind under a key that the question

@@ -110,9 +110,9 @@ class _Selection:
         worth = self._worth()
         first = self.found[0]
         settles = self.form == "definition" or self.properties.is_named(first)
-        begin = [first] if settles else self._sides()
-        best |= {one.source: one for one in reversed(begin)}
-        order = [*(one.source for one in begin), *sorted(best, key=lambda at: (-worth[at], at))]
+        leading = [first] if settles else self._sides()
+        best |= {one.source: one for one in reversed(leading)}
+        order = [*(one.source for one in leading), *sorted(best, key=lambda at: (-worth[at], at))]
         top = best[order[0]]
         led = self._led_to(top)
         settled = self.form == "definition" and _defines(top)
