@@ -82,8 +82,10 @@ def _flat(parts: Sequence[Part]) -> str:
             before.order + 1 != part.order or before.passage.block != part.passage.block
         ):
             words.append(GAP)
+        elif before is not None and part.passage.begins_line:
+            words.append("\n")
         words += [part.passage.lead, part.passage.text] if part.lead else [part.passage.text]
-    return " ".join(words)
+    return " ".join(words).replace(" \n ", "\n")
 
 
 def _blocks(parts: Sequence[Part]) -> Iterator[str]:

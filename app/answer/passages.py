@@ -129,6 +129,7 @@ REMEMBERED = 512  # sources whose passages are remembered: questions come back t
 
 _BLOCK_ID = re.compile(r"(?<![ \t])[ \t]+\^[A-Za-z0-9-]+\s*$")
 
+_LABEL = re.compile(r"(\*\*|__)[^*_]+\1:?")
 _WORD = re.compile(r"\w")
 _TOKEN = re.compile(r"\w+")
 _NAME = re.compile(r"\S*(?:://|[^\W\d_][./][^\W\d_])\S*")
@@ -165,7 +166,8 @@ class Passage:
     it begins with (``-``, ``2.``) and ``depth`` the number of lists around it. ``written`` is how
     it is shown where that is not its text: a row or code as it stands there; ``frame`` what has to
     stand before it then. ``group`` is one number for all of a list, table or paragraph, ``headings``
-    those above it within the source, the outermost first.
+    those above it within the source, the outermost first. ``begins_line`` tells that a line break
+    stands before it in its paragraph, which is there on purpose.
     """
 
     text: str
@@ -180,6 +182,7 @@ class Passage:
     frame: str = ""
     group: int = 0
     headings: tuple[str, ...] = ()
+    begins_line: bool = False
 
     @property
     def heading(self) -> str:
@@ -298,7 +301,13 @@ def _passage(
         ranges=block.place or piece.ranges(),
         lead_ranges=lead.ranges(),
         mark=block.shape.mark if first else "",
+        begins_line=not first and _begins_line(piece, block.body),
     )
+
+
+def _begins_line(piece: Stretch, body: Stretch) -> bool:
+    at = body.origins.index(piece.origins[0]) if piece.origins else 0
+    return "\n" in body.text[len(body.text[:at].rstrip()) : at] and not _is_wrapped(body.text)
 
 
 def _pieces(block: _Block, sentences: SentenceSpans) -> list[Stretch]:
@@ -307,18 +316,42 @@ def _pieces(block: _Block, sentences: SentenceSpans) -> list[Stretch]:
         return []
     if block.depth and len(body.text) <= LONGEST_ITEM:
         return [body.part(0, len(body.text))]
-    return [body.part(start, end) for start, end in _whole(body.text, sentences(body.text))]
+    spans = sentences(body.text)
+    if not _is_wrapped(body.text):
+        spans = [part for start, end in spans for part in _lines(body.text, start, end)]
+    return [body.part(start, end) for start, end in _whole(body.text, spans)]
+
+
+def _lines(text: str, start: int, end: int) -> Iterator[Range]:
+    for line in _LINE.finditer(text, start, end):
+        if line[0].strip():
+            yield line.span()
+
+
+WIDTH = range(50, 110)  # characters of a line that an editor wrapped
+
+
+def _is_wrapped(text: str) -> bool:
+    """Whether the lines of a paragraph are broken where they are full, and not where something ends."""
+    lines = [line.rstrip() for line in text.split("\n")[:-1]]
+    return 2 * sum(len(one) in WIDTH and not one.endswith(_STOPS) for one in lines) > len(lines)
 
 
 def _whole(text: str, spans: Sequence[Range]) -> list[Range]:
-    """The sentences, one of a word or two ("No.") joined to the one that says why."""
+    """The sentences, one of a word or two ("No.") joined to the one that says why, and a label to what it
+    labels."""
     found: list[Range] = []
     for start, end in spans:
-        if found and len(_TOKEN.findall(text[slice(*found[-1])])) <= SHORTEST:
+        before = text[slice(*found[-1])] if found else ""
+        if found and not before.endswith("\n") and _leads(before):
             found[-1] = found[-1][0], end
         else:
             found.append((start, end))
     return found
+
+
+def _leads(text: str) -> bool:
+    return len(_TOKEN.findall(text)) <= SHORTEST or _LABEL.fullmatch(text.strip()) is not None
 
 
 @cache

@@ -98,6 +98,8 @@ class _Selection:
         if self.form == "definition":
             found = _first_of(_defines, found, 1.5)
             found = _first_of(lambda one: bool(one.features.get("says_what")), found, NEAR)
+            # A note that explains several terms is called by each.
+            found = _first_of(self._explains_alias, found, NEAR)
         self.found = found
 
     def quotes(self, limit: int, of_one: int, of_all: int) -> list[Quote]:
@@ -298,6 +300,11 @@ class _Selection:
         near = {(each.source, each.order) for each in self.found[:LISTED_AMONG]}
         beside = sum((one.source, at) in near for at in group)
         return beside > 1 and 2 * beside >= len(group)
+
+    def _explains_alias(self, one: Candidate) -> bool:
+        """Whether a passage begins with what its note is asked for by, which is not its title."""
+        own = one.features.get("in_its_note") and one.features.get("term_first")
+        return bool(own) and self._expands(self.sources[one.source])
 
     def _quoted(
         self, named: Named, orders: set[int], begin: int, read: Sequence[Passage]

@@ -227,6 +227,7 @@ _SHORT, _NUMBERED, _LAST = (
     frozenset(word for one in _ABBREVIATIONS for word in one[kind].split())
     for kind in ("words", "numbered", "last")
 )
+_CLOSING = re.compile(r"(?<=[^\s*_])(?:\*{1,3}|_{1,3})(?:\s+|$)")
 _BLOCK = re.compile(r"\n\s*(?:\n|[-*+#>|]|\d+[.)]\s)")  # begins another paragraph, item or row
 _WINDOW = 4_000  # characters; the segmenter's time is quadratic in quotes that do not pair
 
@@ -266,7 +267,10 @@ def _ends(text: str, language: str) -> list[int]:
     start = 0
     while start < len(text):
         window = text[start : start + _WINDOW]
-        found = {boundary["end_index"] for boundary in get_sentence_boundaries(language, window)}
+        ends_in = (boundary["end_index"] for boundary in get_sentence_boundaries(language, window))
+        # A mark that closes what stands before it ("**Label.** text") is part of that.
+        closed = ((end, _CLOSING.match(window, end)) for end in ends_in)
+        found = {end if mark is None else mark.end() for end, mark in closed}
         inside = sorted(end for end in found if 0 < end < len(window) and not _goes_on(window, end))
         last = start + _WINDOW >= len(text)
         # The last sentence of a window may go on behind it: read it again from its beginning,
