@@ -16,8 +16,8 @@ from importlib.resources import files
 from notehop.app.answer.claims import Checker
 from notehop.app.answer.draft import SURE, Draft, Quote, of_a_kind, of_tasks, quoted, silent
 from notehop.app.answer.material import Material, as_source, promoted
-from notehop.app.answer.question import fits, has_number, read, says_form
-from notehop.app.answer.relevance import Asked, Candidate, Named, Reading, score, spells
+from notehop.app.answer.question import fits, has_number, read, says_form, spells
+from notehop.app.answer.relevance import Asked, Candidate, Named, Reading, score
 from notehop.app.answer.selection import select
 from notehop.app.answer.synthesizer import VaultSynthesizer
 from notehop.app.models import Source
@@ -68,7 +68,7 @@ def features(
         # Whoever uses an abbreviation does not say what it stands for.
         return {"nothing": 1.0}
     # A label or a link that repeats the question is near it, and is not quoted.
-    ranked = [one for one in ranked if _says(one, asked)] or ranked
+    ranked = [one for one in ranked if asked.is_told_more(one)] or ranked
     best = ranked[:LOOKED_AT]
     covered = max(one.covered for one in best)
     if covered <= 0.0 and asked.reading.vectors is None:
@@ -112,13 +112,6 @@ def features(
     if top.features.get("news"):
         found["news"] = 1.0
     return found
-
-
-def _says(one: Candidate, asked: Asked) -> bool:
-    """Whether a passage says anything that the question does not."""
-    if one.passage.kind not in ("prose", "item") or "list" in asked.question.forms:
-        return True
-    return one.fresh > 0 and not one.features["bare"]
 
 
 def _unknown(asked: Asked) -> list[str]:

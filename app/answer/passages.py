@@ -322,10 +322,10 @@ def _pieces(block: _Block, sentences: SentenceSpans) -> list[Stretch]:
     return [body.part(start, end) for start, end in _whole(body.text, spans)]
 
 
-def _lines(text: str, start: int, end: int) -> Iterator[Range]:
-    for line in _LINE.finditer(text, start, end):
-        if line[0].strip():
-            yield line.span()
+def _lines(text: str, start: int, end: int) -> list[Range]:
+    """The lines of a sentence; one that begins with a small letter goes on with the one before."""
+    begins = [start, *(at.end() for at in _NEW_LINE.finditer(text, start, end))]
+    return [*pairwise([*begins, end])]
 
 
 WIDTH = range(50, 110)  # characters of a line that an editor wrapped
@@ -366,6 +366,7 @@ _LISTS = ("bullet_list_open", "ordered_list_open")
 _STOPS = (".", "!", "?", ":", ";", "…", "。", "！", "？")
 _GROUPS = (*_LISTS, "table_open", "paragraph_open")
 _LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n|$)")
+_NEW_LINE = re.compile(r"\n(?=\s*\S)(?!\s*[a-zß-öø-ÿа-яё])")
 
 
 def _blocks(text: str) -> Iterator[_Block]:

@@ -440,3 +440,20 @@ def _sides(text: str) -> tuple[str, ...]:
         if found is not None:
             return tuple(_BARE_SIDE.sub("", found[name]).strip(" ?.!") for name in ("a", "b"))
     return ()
+
+
+_SMALL = "a an and at by for from in of on or the to with der die das des und von zu de du la le et y e do"
+_JOINING = frozenset(_SMALL.split())  # words whose initials an abbreviation may leave out
+
+
+def spells(about: str, text: str) -> bool:
+    """Whether a text has words in a row with the letters of an abbreviation as their initials."""
+    letters = about.replace(" ", "")
+    if not 2 <= len(letters) <= 8 or " " in about:
+        return False
+    plain = fold(text).casefold()
+    if re.search(rf"\b{re.escape(letters)}\b", plain) is None:
+        return False
+    words = [word for word in _WORD.findall(plain) if word != letters]
+    long = [word for word in words if word not in _JOINING]
+    return any(letters in "".join(word[0] for word in some) for some in (words, long))

@@ -24,6 +24,7 @@ from notehop.app.answer.question import (
     has_date,
     has_number,
     says_form,
+    spells,
 )
 from notehop.app.models import Source
 from notehop.indexing.tokens.words import fold
@@ -185,6 +186,12 @@ class Asked:
         )
         days = sum(one.agrees(other) for one in own.days for other in facts.days)
         return len(words & self.all_words) + numbers + days
+
+    def is_told_more(self, one: Candidate) -> bool:
+        """Whether a passage says anything that the question does not."""
+        if one.passage.kind not in ("prose", "item") or "list" in self.question.forms:
+            return True
+        return one.fresh > 0 and not one.features["bare"]
 
     def share(self, words: Iterable[str]) -> float:
         """The weighted share of the question's words that are among these, 0 to 1."""
@@ -485,20 +492,3 @@ def _defines(
         "says_what": float(alone and says),
         "spelt_out": float(spells(about, passage.text)),
     }
-
-
-_SMALL = "a an and at by for from in of on or the to with der die das des und von zu de du la le et y e do"
-_JOINING = frozenset(_SMALL.split())  # words whose initials an abbreviation may leave out
-
-
-def spells(about: str, text: str) -> bool:
-    """Whether a text has words in a row with the letters of an abbreviation as their initials."""
-    letters = about.replace(" ", "")
-    if not 2 <= len(letters) <= 8 or " " in about:
-        return False
-    plain = fold(text).casefold()
-    if re.search(rf"\b{re.escape(letters)}\b", plain) is None:
-        return False
-    words = [word for word in _WORD.findall(plain) if word != letters]
-    long = [word for word in words if word not in _JOINING]
-    return any(letters in "".join(word[0] for word in some) for some in (words, long))

@@ -13,8 +13,8 @@ from itertools import chain
 from notehop.app.answer.draft import Part, Quote, laid_out
 from notehop.app.answer.passages import Passage
 from notehop.app.answer.properties import OPEN, AskedProperties, has_typed
-from notehop.app.answer.question import DIGITS
-from notehop.app.answer.relevance import Asked, Candidate, Named, spells
+from notehop.app.answer.question import DIGITS, spells
+from notehop.app.answer.relevance import Asked, Candidate, Named
 
 OF_ONE = 120  # words that are quoted of one section: it is whole, as most are shorter
 
@@ -157,9 +157,7 @@ class _Selection:
             return False  # Commands tell of nobody.
         if one.passage.text.endswith(":") and one.order + 1 == len(self._passages(one.source)):
             return False  # What it introduces is cut off.
-        if one.passage.kind not in ("prose", "item") or self.form == "list":
-            return True
-        return one.fresh > 0 and not one.features["bare"]
+        return self.asked.is_told_more(one)
 
     def _worth(self) -> dict[int, float]:
         """Source -> the score of its passages together."""

@@ -1,5 +1,5 @@
 """What tells a match from chance in one vault: how rare the words of a question are, and how alike
-passages that have nothing to do with one another. What misspelled words meant; and templates, which are
+passages that have nothing to do with one another; and templates, which are
 held back."""
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 from heapq import nsmallest
-from itertools import chain, groupby, islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -22,17 +22,15 @@ import numpy as np
 from llama_index.core.bridge.pydantic import Field
 from llama_index.core.schema import NodeWithScore
 from numpy.typing import NDArray
-from rapidfuzz.distance import OSA, Indel
 
 from notehop.app.retrieval.components import Nodes, TracedQuery, VaultPostprocessor, noted
 from notehop.app.retrieval.retrievers import DISPATCH, known_vector
-from notehop.app.retrieval.word_forms import compounds, days, with_words
 from notehop.config.small_files import open_plain_file, read_json_file
 from notehop.indexing.graph.files import NOTE_SUFFIX, fold, is_note
 from notehop.indexing.stores.lexical import LexicalIndex
 from notehop.indexing.stores.reader import Generation, Snapshot
 from notehop.indexing.tokens.tokenizer import Tokenizer
-from notehop.indexing.tokens.words import FUNCTION_WORDS, detect_language, split_words, subwords
+from notehop.indexing.tokens.words import FUNCTION_WORDS, detect_language
 
 SAMPLE = 512  # passages that are compared with each other: 130,000 pairs in some 5 ms
 
@@ -170,152 +168,6 @@ def coverage(words: Sequence[Word], held: Collection[str]) -> float:
     total = math.fsum(word.idf for word in words)
     found = math.fsum(word.idf for word in words if any(token in held for token in word.tokens))
     return found / total if total > 0 else 0.0
-
-
-SHORTEST = 4  # letters of a word that may be misspelled: shorter ones are near to too many others
-
-SHORTEST_UNKNOWN = 6  # the same where nothing tells misspelled words from words not used here
-LONG = 8  # letters from which two may be wrong, not one
-CANDIDATES = 24  # words of the vault that are looked at for one of the query
-TEXTS = 2  # passages that are read for a stem, to see as what word it stands there
-
-
-def corrected(
-    text: str,
-    words: Sequence[Word],
-    view: Snapshot,
-    tokenizer: Tokenizer,
-    is_word: Callable[[str], bool] | None,
-) -> tuple[str, dict[str, str]]:
-    """Read words that stand nowhere in the vault as words of the notes: see :func:`respelled`,
-    :func:`compounds` and :func:`days`, with what each takes and gives back."""
-    text, read = respelled(text, words, view, tokenizer, is_word)
-    unread = [
-        word
-        for word in words
-        if word.written not in read and not (is_word and is_word(word.written.lower()))
-    ]
-    more = compounds(unread, view, tokenizer, partial(_written, view=view))
-    text = with_words(text, more) if more else text
-    text, dated = days(text, view, tokenizer)
-    return text, read | more | dated
-
-
-def respelled(
-    text: str,
-    words: Sequence[Word],
-    view: Snapshot,
-    tokenizer: Tokenizer,
-    is_word: Callable[[str], bool] | None,
-) -> tuple[str, dict[str, str]]:
-    """Read words that stand nowhere in the vault as the nearest that do, but for short words, those with
-    digits or marks in them, identifiers, those of scripts without spaces, and words of the language.
-
-    :param words: of the text, as :func:`question_words` gives them.
-    :param is_word: tells of a word, in small letters, whether it is one; None where nobody can, and
-        then words have to be longer.
-    :returns: the text to search for; its changed words, as written -> as searched for, in its order.
-    """
-    shortest = SHORTEST if is_word is not None else SHORTEST_UNKNOWN
-    read: dict[str, str] = {}
-    for word in words:
-        written, small = word.written, word.written.lower()
-        if not word.missing or len(written) < shortest or not written.isalpha():
-            continue
-        if written[1:] != small[1:] or subwords(written).characters:
-            continue
-        if is_word is None or not is_word(small):
-            nearest = _nearest(small, word.tokens[0], view, tokenizer)
-            built = is_word is not None and _is_built(small, is_word, tokenizer.language)
-            # What is built as words are may be one that the notes lack.
-            if nearest is not None and (not built or _has_letters_of(small, nearest)):
-                read[written] = nearest.capitalize() if written[0].isupper() else nearest
-    if not read:
-        return text, {}
-    return with_words(text, read), read
-
-
-def _nearest(word: str, stem: str, view: Snapshot, tokenizer: Tokenizer) -> str | None:
-    """The word of the vault that is nearest to one, as it is written there, in small letters."""
-    edits = 1 if len(word) < LONG else 2
-    near = view.lexical.near(word, stem, edits)
-    frequency = {one: view.lexical.frequency(one) for one in near}
-    order = sorted(near, key=lambda one: (near[one], -len(one), -frequency[one], one))
-    ranks: dict[str, tuple[int, int, int]] = {}
-    for written in _written(order[:CANDIDATES], view):
-        distance = OSA.distance(word, written, score_cutoff=edits)
-        if distance <= edits and _is_likely(word, written):
-            # A letter too many or too few is likelier than another one.
-            often = max((frequency.get(token, 0) for token in tokenizer(written)), default=0)
-            ranks[written] = (distance, Indel.distance(word, written), -often)
-    return min(ranks, key=lambda one: (ranks[one], one), default=None)
-
-
-def _is_likely(word: str, meant: str) -> bool:
-    """Whether a word is misspelled as words are: people know its first letter; a short word with another
-    letter or one too many is another word, unless two changed places or one was typed twice."""
-    if word[0] != meant[0] and word[:2] != meant[1::-1]:
-        return False
-    if len(word) >= SHORTEST_UNKNOWN or len(word) < len(meant):
-        return True
-    return _has_letters_of(word, meant)
-
-
-def _has_letters_of(word: str, meant: str) -> bool:
-    """Whether letters only changed places, or were typed twice or once."""
-    once, other = ([letter for letter, _ in groupby(one)] for one in (word, meant))
-    return sorted(word) == sorted(meant) or once == other
-
-
-_BEGINNINGS = (
-    "anti dis fore inter mid mis non out over post pre re semi sub super trans un under ver zer"
-)
-_ENDINGS = {
-    "en": "s es er ers est or ors ing ings ed en ly ness less ful able ible al ally ist ists ism ity ive y "
-    "ize ise ment ments ship age ian",
-    "de": "e en er es em n s ern ung ungen heit heiten keit lich liche lichen isch ische bar los erin",
-    "es": "s es o a os as ado ada ados ando iendo mente able ista dor dora cion",
-    "fr": "s e es er ez ent ait ant ment eur eurs euse tion tions age able iste",
-    "it": "i e o a ato ata ati ando mente bile ista tore zione",
-    "nl": "e en er ers s t je jes ing ingen heid lijk baar loos",
-    "pt": "s es o a os as ado ada ando mente avel ista dor dora cao",
-}
-"""What words of a language begin and end with: with a word before it, that is a word."""
-
-
-def _is_built(word: str, is_word: Callable[[str], bool], language: str, endings: int = 2) -> bool:
-    """Whether a word is two words, or one with a usual beginning or so many endings at most: a model has
-    no piece for each of these."""
-    if is_word(word):
-        return True
-    places = range(SHORTEST, len(word) - SHORTEST + 1)
-    if any(is_word(word[:at]) and is_word(word[at:]) for at in places):
-        return True
-    for ending in _ENDINGS.get(language, "").split() if endings else ():
-        base = word.removesuffix(ending)
-        if base == word or len(base) < SHORTEST - 1:
-            continue
-        vowel = ending[0] in "aeiouy"
-        bases = [base] if base[-1] != "e" or not vowel else []
-        bases += [f"{base}e"] * vowel + [f"{base[:-1]}y"] * (base[-1] == "i")
-        bases += [base[:-1]] * (vowel and base[-1] == base[-2])
-        if any(_is_built(one, is_word, language, endings - 1) for one in bases):
-            return True
-    rests = (word.removeprefix(begin) for begin in _BEGINNINGS.split())
-    return any(one != word and len(one) >= SHORTEST and is_word(one) for one in rests)
-
-
-def _written(stems: Sequence[str], view: Snapshot) -> set[str]:
-    """The words, in small letters, of the passages that hold the stems most."""
-    ids = [id_ for stem in stems for id_, _ in view.lexical.top([stem], TEXTS)]
-    chunks = view.chunks(dict.fromkeys(ids))
-    notes = view.notes_at(dict.fromkeys(chunk.path for chunk in chunks.values()))
-    texts = [text for chunk in chunks.values() for text in (*chunk.heading_path, chunk.text)]
-    texts += [name for note in notes.values() for name in (note.title, *note.aliases, *note.tags)]
-    found = set(split_words("\n".join(texts)))
-    whole = {surface.lower() for surface in found if surface.isalpha()}
-    parts = (subwords(surface).words for surface in found if not surface.isalpha())
-    return whole.union(*parts)
 
 
 _SET_FOLDERS = {

@@ -29,8 +29,9 @@ from notehop.app.answer.writing import ANSWER_PROMPT, LlmSynthesizer
 from notehop.app.retrieval.chain import QueryChain, Wanted, freshness
 from notehop.app.retrieval.components import Nodes, TracedQuery, TracedRetriever, noted, words_of
 from notehop.app.retrieval.filters import checked, narrow
-from notehop.app.retrieval.relevance import corrected, idf, question_words
+from notehop.app.retrieval.relevance import idf, question_words
 from notehop.app.retrieval.rerank import CrossEncoderScorer, shared_scorer
+from notehop.app.retrieval.spelling import corrected
 from notehop.app.services.listing import ListQuestion, list_question
 from notehop.app.services.notes.current_notes import CurrentNotes
 from notehop.app.services.open_vault import Place, remedy

@@ -1,0 +1,226 @@
+"""What a query says in another form than the notes: misspelled words, words of which they have a compound
+only, and days."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from datetime import date
+from functools import partial
+from itertools import chain, groupby
+from typing import TYPE_CHECKING
+
+from rapidfuzz.distance import OSA, Indel
+
+from notehop.indexing.stores.reader import Snapshot
+from notehop.indexing.tokens.tokenizer import FIELDS, Tokenizer
+from notehop.indexing.tokens.words import fold, split_words, subwords
+from notehop.indexing.vault.dates import named_days
+
+if TYPE_CHECKING:
+    from notehop.app.retrieval.relevance import Word
+
+
+SHORTEST = 4  # letters of a word that may be misspelled: shorter ones are near to too many others
+
+SHORTEST_UNKNOWN = 6  # the same where nothing tells misspelled words from words not used here
+LONG = 8  # letters from which two may be wrong, not one
+CANDIDATES = 24  # words of the vault that are looked at for one of the query
+TEXTS = 2  # passages that are read for a stem, to see as what word it stands there
+
+
+def corrected(
+    text: str,
+    words: Sequence[Word],
+    view: Snapshot,
+    tokenizer: Tokenizer,
+    is_word: Callable[[str], bool] | None,
+) -> tuple[str, dict[str, str]]:
+    """Read words that stand nowhere in the vault as words of the notes: see :func:`respelled`,
+    :func:`compounds` and :func:`days`, with what each takes and gives back."""
+    text, read = respelled(text, words, view, tokenizer, is_word)
+    unread = [
+        word
+        for word in words
+        if word.written not in read and not (is_word and is_word(word.written.lower()))
+    ]
+    more = compounds(unread, view, tokenizer, partial(_written, view=view))
+    text = with_words(text, more) if more else text
+    text, dated = days(text, view, tokenizer)
+    return text, read | more | dated
+
+
+def respelled(
+    text: str,
+    words: Sequence[Word],
+    view: Snapshot,
+    tokenizer: Tokenizer,
+    is_word: Callable[[str], bool] | None,
+) -> tuple[str, dict[str, str]]:
+    """Read words that stand nowhere in the vault as the nearest that do, but for short words, those with
+    digits or marks in them, identifiers, those of scripts without spaces, and words of the language.
+
+    :param words: of the text, as :func:`question_words` gives them.
+    :param is_word: tells of a word, in small letters, whether it is one; None where nobody can, and
+        then words have to be longer.
+    :returns: the text to search for; its changed words, as written -> as searched for, in its order.
+    """
+    shortest = SHORTEST if is_word is not None else SHORTEST_UNKNOWN
+    read: dict[str, str] = {}
+    for word in words:
+        written, small = word.written, word.written.lower()
+        if not word.missing or len(written) < shortest or not written.isalpha():
+            continue
+        if written[1:] != small[1:] or subwords(written).characters:
+            continue
+        if is_word is None or not is_word(small):
+            nearest = _nearest(small, word.tokens[0], view, tokenizer)
+            built = is_word is not None and _is_built(small, is_word, tokenizer.language)
+            # What is built as words are may be one that the notes lack.
+            if nearest is not None and (not built or _has_letters_of(small, nearest)):
+                read[written] = nearest.capitalize() if written[0].isupper() else nearest
+    if not read:
+        return text, {}
+    return with_words(text, read), read
+
+
+def _nearest(word: str, stem: str, view: Snapshot, tokenizer: Tokenizer) -> str | None:
+    """The word of the vault that is nearest to one, as it is written there, in small letters."""
+    edits = 1 if len(word) < LONG else 2
+    near = view.lexical.near(word, stem, edits)
+    frequency = {one: view.lexical.frequency(one) for one in near}
+    order = sorted(near, key=lambda one: (near[one], -len(one), -frequency[one], one))
+    ranks: dict[str, tuple[int, int, int]] = {}
+    for written in _written(order[:CANDIDATES], view):
+        distance = OSA.distance(word, written, score_cutoff=edits)
+        if distance <= edits and _is_likely(word, written):
+            # A letter too many or too few is likelier than another one.
+            often = max((frequency.get(token, 0) for token in tokenizer(written)), default=0)
+            ranks[written] = (distance, Indel.distance(word, written), -often)
+    return min(ranks, key=lambda one: (ranks[one], one), default=None)
+
+
+def _is_likely(word: str, meant: str) -> bool:
+    """Whether a word is misspelled as words are: people know its first letter; a short word with another
+    letter or one too many is another word, unless two changed places or one was typed twice."""
+    if word[0] != meant[0] and word[:2] != meant[1::-1]:
+        return False
+    if len(word) >= SHORTEST_UNKNOWN or len(word) < len(meant):
+        return True
+    return _has_letters_of(word, meant)
+
+
+def _has_letters_of(word: str, meant: str) -> bool:
+    """Whether letters only changed places, or were typed twice or once."""
+    once, other = ([letter for letter, _ in groupby(one)] for one in (word, meant))
+    return sorted(word) == sorted(meant) or once == other
+
+
+_BEGINNINGS = (
+    "anti dis fore inter mid mis non out over post pre re semi sub super trans un under ver zer"
+)
+_ENDINGS = {
+    "en": "s es er ers est or ors ing ings ed en ly ness less ful able ible al ally ist ists ism ity ive y "
+    "ize ise ment ments ship age ian",
+    "de": "e en er es em n s ern ung ungen heit heiten keit lich liche lichen isch ische bar los erin",
+    "es": "s es o a os as ado ada ados ando iendo mente able ista dor dora cion",
+    "fr": "s e es er ez ent ait ant ment eur eurs euse tion tions age able iste",
+    "it": "i e o a ato ata ati ando mente bile ista tore zione",
+    "nl": "e en er ers s t je jes ing ingen heid lijk baar loos",
+    "pt": "s es o a os as ado ada ando mente avel ista dor dora cao",
+}
+"""What words of a language begin and end with: with a word before it, that is a word."""
+
+
+def _is_built(word: str, is_word: Callable[[str], bool], language: str, endings: int = 2) -> bool:
+    """Whether a word is two words, or one with a usual beginning or so many endings at most: a model has
+    no piece for each of these."""
+    if is_word(word):
+        return True
+    places = range(SHORTEST, len(word) - SHORTEST + 1)
+    if any(is_word(word[:at]) and is_word(word[at:]) for at in places):
+        return True
+    for ending in _ENDINGS.get(language, "").split() if endings else ():
+        base = word.removesuffix(ending)
+        if base == word or len(base) < SHORTEST - 1:
+            continue
+        vowel = ending[0] in "aeiouy"
+        bases = [base] if base[-1] != "e" or not vowel else []
+        bases += [f"{base}e"] * vowel + [f"{base[:-1]}y"] * (base[-1] == "i")
+        bases += [base[:-1]] * (vowel and base[-1] == base[-2])
+        if any(_is_built(one, is_word, language, endings - 1) for one in bases):
+            return True
+    rests = (word.removeprefix(begin) for begin in _BEGINNINGS.split())
+    return any(one != word and len(one) >= SHORTEST and is_word(one) for one in rests)
+
+
+def _written(stems: Sequence[str], view: Snapshot) -> set[str]:
+    """The words, in small letters, of the passages that hold the stems most."""
+    ids = [id_ for stem in stems for id_, _ in view.lexical.top([stem], TEXTS)]
+    chunks = view.chunks(dict.fromkeys(ids))
+    notes = view.notes_at(dict.fromkeys(chunk.path for chunk in chunks.values()))
+    texts = [text for chunk in chunks.values() for text in (*chunk.heading_path, chunk.text)]
+    texts += [name for note in notes.values() for name in (note.title, *note.aliases, *note.tags)]
+    found = set(split_words("\n".join(texts)))
+    whole = {surface.lower() for surface in found if surface.isalpha()}
+    parts = (subwords(surface).words for surface in found if not surface.isalpha())
+    return whole.union(*parts)
+
+
+SHORTEST_PART = 6  # letters of a word whose compounds are searched for: shorter ones are in many
+LOOKED_AT = 8  # compounds whose spelling is looked up
+
+
+def with_words(text: str, read: dict[str, str]) -> str:
+    """A text with words in place of others, as written -> as searched for."""
+    either = "|".join(map(re.escape, sorted(read, key=len, reverse=True)))
+    return re.sub(rf"(?<!\w)(?:{either})(?!\w)", lambda found: read[found[0]], text)
+
+
+def compounds(
+    words: Iterable[Word],
+    view: Snapshot,
+    tokenizer: Tokenizer,
+    spelled: Callable[[Sequence[str]], Iterable[str]],
+) -> dict[str, str]:
+    """Words that stand nowhere in the vault -> the shortest compound there that they are part of, as it is
+    written: "Widerspruch" is asked for where notes have "Widerspruchsfrist".
+
+    :param spelled: the words of the passages that hold some tokens, in small letters.
+    """
+    found: dict[str, str] = {}
+    for word in words:
+        small = fold(word.written.lower())
+        if not word.missing or len(small) < SHORTEST_PART or not small.isalpha():
+            continue
+        tokens = tokenizer.compounds(small, view.lexical)[:LOOKED_AT]
+        by_token = {tuple(tokenizer(one)): one for one in sorted(spelled(tokens))} if tokens else {}
+        one = next((by_token[token,] for token in tokens if (token,) in by_token), None)
+        if one is not None:
+            found[word.written] = one.capitalize() if word.written[0].isupper() else one
+    return found
+
+
+def days(text: str, view: Snapshot, tokenizer: Tokenizer) -> tuple[str, dict[str, str]]:
+    """Read days whose month is a word as the notes write them in numbers, that nearest to today where no
+    year is said; where no passage has the words, in their place, else beside them."""
+    read: dict[str, str] = {}
+    shown: dict[str, str] = {}
+    index, today = view.lexical, date.today()
+
+    def far(iso: str) -> int:
+        # Nearly in days: notes have days that there are not.
+        return abs((int(iso[:4]) - today.year) * 372 + (month - today.month) * 31 + day - today.day)
+
+    for written, year, month, day in named_days(text):
+        tail = f"-{month:02}-{day:02}"
+        isos = [one for one in index.tokens_with(tail) if re.fullmatch(r"\d{4}" + tail, one)]
+        end = "" if year is None else f".{year}"
+        forms = sorted(isos, key=far) if year is None else [f"{year}{tail}"]
+        forms += [f"{day:02}.{month:02}{end}", f"{day}.{month}{end}"]
+        form = next((one for one in forms if index.frequency(one)), None)
+        if form is not None:
+            tokens = tokenizer(written)
+            there = any(chain.from_iterable(index.holding(tokens, field) for field in FIELDS))
+            read[written], shown[written] = form, f"{written} {form}" if there else form
+    return with_words(text, shown) if shown else text, read
