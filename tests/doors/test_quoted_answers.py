@@ -123,26 +123,9 @@ def test_a_quote_says_where_it_stands_and_not_that_it_is_right(
     assert json.loads(shown)["citations"][0]["support"] is None
 
 
-ABBREVIATIONS = {
-    "Reinforcement learning from human feedback (RLHF).md": (
-        "A way of training language models with preferences. Annotators compare two outputs.\n"
-    ),
-    "Methods.md": (
-        "## Chain of thought (CoT)\n\nModels write their reasoning before the answer.\n\n"
-        "## KPI: key performance indicator\n\n- number of visits\n- time to the first answer\n"
-    ),
-    "Glossary.md": (
-        "- **OKR** – Objectives and Key Results, a way of planning\n"
-        "- TTL (time to live) is the seconds for which a record is cached.\n"
-        "- Cache: what is kept near\n"
-    ),
-    "Privacy.md": "All data that is uploaded is handled as the GDPR asks.\n",
-}
-
-
 @pytest.fixture(scope="module")
 def glossary(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultHandle]:
-    with opened_with(tmp_path_factory.mktemp("abbreviations"), ABBREVIATIONS) as opened:
+    with opened_with(tmp_path_factory.mktemp("glossary"), notes_of("glossary")) as opened:
         yield opened
 
 
@@ -157,3 +140,16 @@ def test_a_note_that_only_uses_it_does_not_say_it(glossary: VaultHandle) -> None
     answer = glossary.ask("What does GDPR stand for?")
     assert answer.mode == "none"
     assert "Privacy" in answer.answer
+
+
+@pytest.fixture(scope="module")
+def manual(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultHandle]:
+    with opened_with(tmp_path_factory.mktemp("manual"), notes_of("manual")) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize(("question", "begins", "never"), rows(__file__, "of_a_manual"))
+def test_of_a_manual(manual: VaultHandle, question: str, begins: str, never: str) -> None:
+    told = manual.ask(question).answer.split("\n", 1)[1].strip()
+    assert told.startswith(begins)
+    assert not never or never not in told
