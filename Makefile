@@ -101,11 +101,12 @@ eval: setup eval-answers
 	  $(BIN)/notehop eval $(EVAL_DATA) --ablate --out $$name.json; \
 	else echo "$(EVAL_DATA): no golden sets there; name a folder of them with EVAL_DATA=PATH"; fi
 
-# Each answer set on its vault: the demo vault, else EVAL_DATA/vaults/NAME.tar.gz.
+# Each answer set on its vault: the demo vault, else NAME.tar.gz beside the sets or in EVAL_DATA/vaults.
 eval-answers: setup
 	@work=$$(mktemp -d) && trap 'rm -rf "$$work"' EXIT && mkdir -p results && \
 	for set in tests/answers/*.jsonl; do \
-	  name=$$(basename $$set .jsonl); vault=$(DEMO); packed=$(EVAL_DATA)/vaults/$$name.tar.gz; \
+	  name=$$(basename $$set .jsonl); vault=$(DEMO); packed=tests/answers/vaults/$$name.tar.gz; \
+	  [ -f $$packed ] || packed=$(EVAL_DATA)/vaults/$$name.tar.gz; \
 	  if [ $$name != demo ]; then \
 	    [ -f $$packed ] || { echo "$$name: left out, there is no $$packed"; continue; }; \
 	    vault=$$work/$$name; mkdir $$vault && tar -xzf $$packed -C $$vault || exit 1; \
