@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
@@ -306,8 +307,8 @@ def _passage(
 
 
 def _begins_line(piece: Stretch, body: Stretch) -> bool:
-    at = body.origins.index(piece.origins[0]) if piece.origins else 0
-    return "\n" in body.text[len(body.text[:at].rstrip()) : at] and not _is_wrapped(body.text)
+    at = bisect_left(body.origins, piece.origins[0]) if piece.origins else 0
+    return "\n" in body.text[max(0, at - 3) : at] and not _is_wrapped(body.text)
 
 
 def _pieces(block: _Block, sentences: SentenceSpans) -> list[Stretch]:
@@ -316,25 +317,15 @@ def _pieces(block: _Block, sentences: SentenceSpans) -> list[Stretch]:
         return []
     if block.depth and len(body.text) <= LONGEST_ITEM:
         return [body.part(0, len(body.text))]
-    spans = sentences(body.text)
-    if not _is_wrapped(body.text):
-        spans = [part for start, end in spans for part in _lines(body.text, start, end)]
-    return [body.part(start, end) for start, end in _whole(body.text, spans)]
+    return [body.part(start, end) for start, end in _whole(body.text, sentences(body.text))]
 
 
-def _lines(text: str, start: int, end: int) -> list[Range]:
-    """The lines of a sentence; one that begins with a small letter goes on with the one before."""
-    begins = [start, *(at.end() for at in _NEW_LINE.finditer(text, start, end))]
-    return [*pairwise([*begins, end])]
-
-
-WIDTH = range(50, 110)  # characters of a line that an editor wrapped
-
-
+@lru_cache(maxsize=8)
 def _is_wrapped(text: str) -> bool:
     """Whether the lines of a paragraph are broken where they are full, and not where something ends."""
     lines = [line.rstrip() for line in text.split("\n")[:-1]]
-    return 2 * sum(len(one) in WIDTH and not one.endswith(_STOPS) for one in lines) > len(lines)
+    full = 0.75 * max(map(len, lines), default=0)
+    return any(len(one) >= full and not one.endswith(_STOPS) for one in lines)
 
 
 def _whole(text: str, spans: Sequence[Range]) -> list[Range]:
@@ -366,7 +357,6 @@ _LISTS = ("bullet_list_open", "ordered_list_open")
 _STOPS = (".", "!", "?", ":", ";", "…", "。", "！", "？")
 _GROUPS = (*_LISTS, "table_open", "paragraph_open")
 _LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n|$)")
-_NEW_LINE = re.compile(r"\n(?=\s*\S)(?!\s*[a-zß-öø-ÿа-яё])")
 
 
 def _blocks(text: str) -> Iterator[_Block]:

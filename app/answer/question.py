@@ -129,7 +129,8 @@ _TWICE = re.compile(
 """A question that asks two things: neither is all that an answer may have."""
 
 _WHENEVER = re.compile(
-    r"^(?:and |so )?when (?:is|are) (?!(?:the|our|my|your|his|her|their|this|next|we|you|it)\b).*\w{2}ed$"
+    r"^(?:and |so )?when (?:is an? (?!\w+ with\b)"
+    r"|are (?!(?:the|our|my|your|his|her|their|these|we|you|they)\b)).*\w{2}ed$"
 )
 """What is done whenever something happens, or on a day: of "the gate", on a day."""
 
@@ -215,8 +216,11 @@ def fits(
         return True
     # Who names the measure need not say its unit: "price: 35".
     named = asks.search(fold(question.text).casefold()) if question.exact in MEASURES else None
-    said = {*words(text), *words(heading)}
-    return named is not None and {*words(named[0])} <= said and has_number(text, known)
+    stems = {*words(named[0])} if named is not None else set[str]()
+    said = re.findall(r"\w+", f"{heading} {plain}")
+    follows = (at for at, word in enumerate(said) if stems.intersection(words(word)))
+    behind = (said[at + 1 : at + 2 + CLOSE] for at in follows)
+    return any(word[0].isdigit() for some in behind for word in some) and has_number(text, known)
 
 
 def _behind_numbers(plain: str) -> list[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -133,6 +133,9 @@ _SAYINGS = frozenset(("ok", "okay", "fyi", "asap", "btw", "imo", "imho"))
 _YEAR = re.compile(r"(?:1[5-9]|20|21)\d\d")
 
 
+_facts_of = lru_cache(maxsize=4_096)(facts_of)
+
+
 class Asked:
     """A question, read once for all passages."""
 
@@ -175,17 +178,19 @@ class Asked:
         """The words of what is to be defined."""
         return frozenset(self.reading.words(self.question.about)) - self.reading.small
 
-    def agreement(self, name: str) -> int:
-        """How many words, numbers and days a name of something has in common with the question."""
+    def agreement(self, name: str) -> tuple[bool, int]:
+        """Whether the question has all words of a name of something, and how many words, numbers and days
+        they have in common."""
         words = frozenset(self.reading.words(name)) - self.reading.small
-        own, facts = self.facts, facts_of(name, self.reading.language)
+        own, facts = self.facts, _facts_of(name, self.reading.language)
         numbers = sum(
             bool(one.readings & other.readings) and one.kind[:6] == other.kind[:6]
             for one in own.numbers
             for other in facts.numbers
         )
         days = sum(one.agrees(other) for one in own.days for other in facts.days)
-        return len(words & self.all_words) + numbers + days
+        count = len(words & self.all_words) + numbers + days
+        return bool(words) and words <= self.all_words, count
 
     def is_told_more(self, one: Candidate) -> bool:
         """Whether a passage says anything that the question does not."""

@@ -125,7 +125,7 @@ class _Selection:
             near = EXACT
         quotes: list[Quote] = []
         shown: list[frozenset[str]] = []
-        left = of_all
+        left, bar = of_all, (False, 1, -LONGEST_LIST, 1)
         for at in dict.fromkeys([order[0], *led, *order]):
             one, read = best[at], self._passages(at)
             if len(shown) == min(limit, SOURCES):
@@ -134,8 +134,11 @@ class _Selection:
             less = worth[order[0]] - worth[at] if self.form == "list" else top.score - one.score
             if shown and at not in led and less > near:
                 continue
-            if shown and self._is_one_of_rows(one) and not self._agreement(one.passage):
-                continue  # The head of its table alone has a word of the question.
+            if self._is_one_of_rows(one):
+                agrees = self._agreement(one.passage)
+                if shown and agrees < bar:
+                    continue  # Another row is meant, or only the head has a word of the question.
+                bar = max(bar, agrees)
             # One that says nothing that is not quoted already, or for which there is no room.
             same = any(one.words and len(one.words & it) >= 0.8 * len(one.words) for it in shown)
             if same or (shown and _length([one.passage]) > left):
@@ -261,7 +264,8 @@ class _Selection:
         elif self._is_one_of_rows(one):
             # A value stands in one row of a table; where none is called for, it may be any.
             own = self._agreement(passage)
-            orders |= {at for at in group[:LONGEST_LIST] if self._agreement(read[at]) >= own}
+            alike = [at for at in group if self._agreement(read[at]) >= own]
+            orders |= set(alike if len(alike) <= LONGEST_LIST else ())
             inside = [at for at in inside if at not in group]
         elif passage.kind in ("item", "row") and (
             {"list", "comparison", "howto"} & self.forms or self._is_listed(one, group)
@@ -397,8 +401,12 @@ class _Selection:
         """Whether a passage is a row of a table which is not asked for as a whole."""
         return one.passage.kind == "row" and not {"list", "comparison"} & self.forms
 
-    def _agreement(self, row: Passage) -> int:
-        return sum(map(self.asked.agreement, row.text.split(" | ")))
+    def _agreement(self, row: Passage) -> tuple[bool, int, int, int]:
+        """Whether the question has all of a cell, how much of it, which column it is, and how many cells have
+        any of it: what a row is called is more than what it says."""
+        cells = [self.asked.agreement(cell) for cell in row.text.split(" | ")]
+        whole, count, column = max((*has, -at) for at, has in enumerate(cells))
+        return whole, count, column if count else 0, sum(has > 0 for _, has in cells)
 
     def _numbered_so(self, found: list[Candidate]) -> list[Candidate]:
         """The candidates, of the note of the best those first that stand under the number which is asked for:

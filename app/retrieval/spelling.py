@@ -193,6 +193,8 @@ def compounds(
         small = fold(word.written.lower())
         if not word.missing or len(small) < SHORTEST_PART or not small.isalpha():
             continue
+        if word.written[0].isupper() and tokenizer.language != "de":
+            continue  # A name is no part of another.
         tokens = tokenizer.compounds(small, view.lexical)[:LOOKED_AT]
         by_token = {tuple(tokenizer(one)): one for one in sorted(spelled(tokens))} if tokens else {}
         one = next((by_token[token,] for token in tokens if (token,) in by_token), None)
@@ -215,9 +217,9 @@ def days(text: str, view: Snapshot, tokenizer: Tokenizer) -> tuple[str, dict[str
     for written, year, month, day in named_days(text):
         tail = f"-{month:02}-{day:02}"
         isos = [one for one in index.tokens_with(tail) if re.fullmatch(r"\d{4}" + tail, one)]
-        end = "" if year is None else f".{year}"
-        forms = sorted(isos, key=far) if year is None else [f"{year}{tail}"]
-        forms += [f"{day:02}.{month:02}{end}", f"{day}.{month}{end}"]
+        # Without a year a day in numbers could be one with a point, a version or a time.
+        dotted = [f"{day:02}.{month:02}.{year}", f"{day}.{month}.{year}"]
+        forms = sorted(isos, key=far) if year is None else [f"{year}{tail}", *dotted]
         form = next((one for one in forms if index.frequency(one)), None)
         if form is not None:
             tokens = tokenizer(written)

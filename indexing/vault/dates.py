@@ -121,11 +121,16 @@ _SPOKEN = tuple(
 )
 
 
+_ALSO_WORDS = re.compile("may|march|mar")  # in small letters these are words of English, too
+
+
 def named_days(text: str) -> Iterator[tuple[str, int | None, int, int]]:
     """The days of a text whose month is a word, "19. August", "January 1st, 2026": as written, year
     (None where it is not said), month, day."""
     for pattern in _SPOKEN:
         for found in pattern.finditer(text):
+            if _ALSO_WORDS.fullmatch(found["month"]) and not found["year"]:
+                continue  # "How may 3 members vote?"
             letters = unicodedata.normalize("NFD", found["month"].casefold())
             name = "".join(letter for letter in letters if not unicodedata.combining(letter))
             # In a leap year each day is one.

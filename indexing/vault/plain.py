@@ -220,6 +220,10 @@ _MONTH = re.compile(
 _ORDINAL = re.compile(
     r"(?:\b(?:im|zum|vom|beim|dem|den|der|die|das)|(?<!\bI )\b[Aa]m)\s+\d{1,2}\.\s*\Z"
 )
+_NO_NOUN = re.compile(
+    r"(?:dann|danach|daher|da|sie|er|es|wir|ihr|ich|man|beide|die|der|das|und|aber|nicht|spater|sonst)\b",
+    re.IGNORECASE,
+)
 _ABBREVIATIONS = tomllib.loads(
     Path(__file__).with_name("abbreviations.toml").read_text(encoding="utf-8")
 ).values()
@@ -288,7 +292,9 @@ def _goes_on(text: str, end: int) -> bool:
     begun, rest = text[max(0, end - 16) : end], text[end : end + 10]
     if _BLOCK.search(begun[len(begun.rstrip()) :] + rest[:4]):
         return False
-    if _ORDINAL.search(begun) or (_DAY.search(begun) and _MONTH.match(text, end)):
+    if (_ORDINAL.search(begun) and not _NO_NOUN.match(rest)) or (
+        _DAY.search(begun) and _MONTH.match(text, end)
+    ):
         return True
     words = [word.lstrip("([„“\"'*_") for word in begun.split()]
     before = ["".join(words[-count:]) for count in (1, 2, 3)]
