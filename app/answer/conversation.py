@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 import tomllib
+import unicodedata
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 
@@ -25,6 +26,7 @@ from notehop.app.answer.facts import names_of
 from notehop.app.answer.material import Material
 from notehop.app.answer.question import read
 from notehop.app.answer.synthesizer import VaultSynthesizer, respond
+from notehop.app.models.query import Filters
 from notehop.indexing.llm.text import answer_of, without_control
 from notehop.indexing.tokens.words import fold
 from notehop.indexing.vault.plain import sentence_spans
@@ -60,7 +62,8 @@ class Turn:
 
     ``typed`` is the question as the user wrote it, which came from no note. ``subject`` is what it
     was about, in words to search for; empty where that is not known. ``shown`` are the ids of the
-    passages that were quoted.
+    passages that were quoted, ``refused`` tells that they were no answer. ``filters`` stood beside the
+    question.
     """
 
     question: str
@@ -69,6 +72,8 @@ class Turn:
     typed: str = ""
     subject: str = ""
     shown: tuple[str, ...] = ()
+    refused: bool = False
+    filters: Filters = field(default_factory=Filters)
 
 
 _PRONOUNS = re.compile(
@@ -91,25 +96,39 @@ def _one_of(*names: str) -> str:
     return "|".join(chain.from_iterable(_WORDS[name] for name in names))
 
 
-_GOES_ON = re.compile(rf"^(?:{_one_of('goes_on')})\b")
-_INSTEAD = re.compile(rf"^(?:(?:{_one_of('goes_on')}) )?(?:{_one_of('instead')}) ")
+_OTHER = f"(?:(?:{_one_of('goes_on')}) )?(?:{_one_of('instead')})"
+_GOES_ON = re.compile(rf"^(?:{_OTHER}|{_one_of('goes_on')})\b")
+_INSTEAD = re.compile(f"^{_OTHER} ")
 _CONDITION = re.compile(rf"^(?:{_one_of('goes_on')}) (?=(?:{_one_of('condition')}) )")
+_ASKS = re.compile(rf"\b(?:{_one_of('asks')})\b")
 _NOTHING_OWN = frozenset(_WORDS["nothing_own"])
+_COURTESY = re.compile(rf"\b(?:{_one_of('courtesy')})\b")
+_POLITE = f"(?:{_one_of('courtesy', 'assent', 'please')})"
 _BESIDE = {
-    kind: re.compile(rf"(?:\b(?:{_one_of(kind, 'please')})(?: |$))+")
-    for kind in ("courtesy", "more", "reword")
+    "courtesy": re.compile(f"{_POLITE}(?: {_POLITE})*"),
+    **{
+        kind: re.compile(f"(?:{_POLITE} )*(?:{words})(?: (?:{words}))?(?: {_POLITE})*")
+        for kind, words in (("more", _one_of("more")), ("reword", _one_of("reword")))
+    },
 }
 _ADDED = re.compile(r" \([^()]*\)\?$")  # what :func:`with_subject` adds
 
 _DATED = re.compile(r"[\d\W]*")  # the name of a daily note, which nothing is about
 
 FEW = 2
-"""Words of its own that a question may have that goes on from the one before ("and the cost?")."""
+"""Words of its own that may go on from the question before ("and the cost?"); a question has one fewer."""
+
+SHORT = 4
+"""Words of a condition at most ("on the new mac"); more of them are a question of their own."""
+
+SAYING = 12
+"""Words of a text at most that asks nothing of the notes."""
 
 UNCLEAR = "It is not clear what this is about. Name it in the question."
 NO_MORE = "Nothing more was found for that; ask for one thing in particular."
 MOST_MORE = 3  # passages that are shown where more is asked for
 MORE = "More of what was found"
+NEAREST = "Nearest, though no answer"  # where what more is asked for was refused
 TOLD = {
     "courtesy": "Ask for something in your notes: without a language model they are quoted, no more.",
     "more": UNCLEAR,
@@ -119,15 +138,37 @@ TOLD = {
 """What is said to that which asks nothing of the notes."""
 
 
+_WORD = re.compile(r"[\w']+")
+
+
 def _plain(text: str) -> str:
-    return " ".join(re.sub(r"[^\w']+", " ", fold(text).casefold().replace("’", "'")).split())
+    return " ".join(_WORD.findall(fold(text).casefold().replace("’", "'")))
 
 
-def beside(text: str) -> str | None:
+def _after(text: str, words: int) -> str:
+    """What stands behind the first words of a text, as :func:`_plain` counts them."""
+    text = unicodedata.normalize("NFC", text)
+    begins = [found.start() for found in _WORD.finditer(text.replace("’", "'"))]
+    return text[begins[words] :].rstrip(' ?!.…"”»]') if words < len(begins) else ""
+
+
+def beside(text: str, *, first: bool = False) -> str | None:
     """What a text is that asks nothing of the notes: a ``courtesy``, or a wish for ``more`` of the last
-    answer or for other words (``reword``); None for a question."""
+    answer or for other words (``reword``); None for a question.
+
+    :param first: whether nothing was said before it: then only thanks and greetings ask nothing.
+    """
     plain = _plain(text)
-    return next((kind for kind, words in _BESIDE.items() if words.fullmatch(plain)), None)
+    if plain.count(" ") >= SAYING or (first and not _COURTESY.search(plain)):
+        return None
+    kinds = ("courtesy",) if first else tuple(_BESIDE)
+    return next((kind for kind in kinds if _BESIDE[kind].fullmatch(plain)), None)
+
+
+def another(text: str) -> str:
+    """What a follow-up asks the last question of ("what about Gull Hide?"); empty for others."""
+    found = _INSTEAD.match(_plain(text))
+    return _after(text, found[0].count(" ")) if found else ""
 
 
 def asked_again(text: str, last: Turn, content: Sequence[str], *, named: bool) -> str | None:
@@ -135,22 +176,26 @@ def asked_again(text: str, last: Turn, content: Sequence[str], *, named: bool) -
     ("and on mac?"); None where it goes on in another way, or the last asked for its subject alone.
 
     :param content: the words of the last question that say something, as they are written.
-    :param named: whether the follow-up names something.
+    :param named: whether the follow-up names a note.
     """
-    plain = _plain(text)
-    instead = _INSTEAD.match(plain)
-    found = instead or _CONDITION.match(plain)
-    if found is None or _PRONOUNS.search(plain):
-        return None
-    rest = " ".join(text.split()[found[0].count(" ") :]).rstrip(" ?!.…")
     base = last.question if last.question == last.typed else _ADDED.sub("?", last.question)
-    # With the word before it that what is named has, too ("the").
-    first, name = re.escape(rest.partition(" ")[0]), re.escape(last.subject or "?")
-    subject = re.compile(rf"(?:\b{first} )?\b{name}\b", re.IGNORECASE)
-    if instead and subject.search(base):
-        return subject.sub(lambda _: rest, base, count=1) if named else None
+    if named:
+        if not (other := another(text)):
+            return None
+        # With the word before it that what is named has, too ("the").
+        first, name = re.escape(other.partition(" ")[0]), re.escape(last.subject or "?")
+        subject = re.compile(rf"(?:\b{first} )?\b{name}\b", re.IGNORECASE)
+        return subject.sub(lambda _: other, base, count=1) if subject.search(base) else None
+    plain = _plain(text)
+    if (found := _CONDITION.match(plain)) is None:
+        return None
+    condition = plain[found.end() :]
     own = {_plain(word) for word in content} - {*_plain(last.subject).split()}
-    return with_subject(base, rest) if own else None
+    if not own or len(condition.split()) > SHORT:
+        return None
+    if _ASKS.search(condition) or _PRONOUNS.search(condition):
+        return None
+    return with_subject(base, _after(text, found[0].count(" ")))
 
 
 def lacks_subject(text: str, content: Sequence[str]) -> bool:
@@ -162,11 +207,10 @@ def lacks_subject(text: str, content: Sequence[str]) -> bool:
     if names_of(text):
         return False
     own = [word for word in content if fold(word).casefold() not in _NOTHING_OWN]
-    return (
-        _PRONOUNS.search(plain) is not None
-        or not own
-        or (len(own) <= FEW and _GOES_ON.match(plain) is not None)
-    )
+    if _PRONOUNS.search(plain) or not own:
+        return True
+    goes_on = _GOES_ON.match(plain)
+    return goes_on is not None and len(own) <= FEW - bool(_ASKS.search(plain[goes_on.end() :]))
 
 
 def subject_of(question: str, named: Sequence[str], cited: Sequence[str]) -> str:
@@ -215,13 +259,13 @@ class CarriedSubject(VaultSynthesizer):
 class Beside(VaultSynthesizer):
     """Answers what asks nothing new: by the passages that are handed to it, else with a sentence."""
 
-    def __init__(self, inner: VaultSynthesizer, told: str) -> None:
+    def __init__(self, inner: VaultSynthesizer, told: str, opening: str = MORE) -> None:
         super().__init__(inner._vault, inner._llm, inner._checker)
-        self._told = told
+        self._told, self._opening = told, opening
 
     def draft(self, query: str, material: Material) -> Draft:  # noqa: ARG002 (it is known)
         """Quote the passages as they begin."""
-        return of_a_kind(replace(material, listed=MORE), sentence_spans)
+        return of_a_kind(replace(material, listed=self._opening), sentence_spans)
 
     def _answered(self, words: str, material: Material) -> Generator[str, None, Response | None]:
         if material.sources:

@@ -69,7 +69,8 @@ class Wanted:
     the fused scores are what is wanted. ``by_relevance`` orders the first hits by it, as searches do
     (docs/evaluation.md). ``listing``: a question for a list of notes ("which projects are active?")
     wants them all. ``passages`` are shown in place of what a search would find. ``for_model``: a
-    language model reads what is found, which takes more of it.
+    language model reads what is found, which takes more of it. ``seen`` counts what a list showed
+    before, which it goes on from.
     """
 
     asked: BaseQuery
@@ -80,6 +81,7 @@ class Wanted:
     listing: bool = False
     passages: tuple[ChunkId, ...] = ()
     for_model: bool = False
+    seen: int = 0
 
     @classmethod
     def best_notes(cls, most: int, filters: Filters | None = None, *, literal: bool) -> Wanted:
@@ -126,6 +128,7 @@ class QueryChain:
         )
         if given:
             around.max_connected, around.order = 0, "rank"
+            around.top_k += wanted.seen
         places = around.places
         fresh.places = places if wanted.fill else around.top_k
         fresh.each_note = wanted.results == "notes"

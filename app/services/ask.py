@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import closing, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -16,12 +16,15 @@ from llama_index.core.schema import NodeWithScore
 
 from notehop.app import models
 from notehop.app.answer.conversation import (
+    MORE,
     MOST_MORE,
+    NEAREST,
     NO_MORE,
     TOLD,
     Beside,
     CarriedSubject,
     Turn,
+    another,
     asked_again,
     beside,
     history,
@@ -224,7 +227,8 @@ class QuestionRun:
         """That of LlamaIndex; in pieces where something says whether it is cancelled."""
         synthesizer = self.engine.synthesizer
         if self.told:
-            synthesizer = Beside(synthesizer, self.told)
+            refused = self.again is not None and self.again.refused
+            synthesizer = Beside(synthesizer, self.told, NEAREST if refused else MORE)
         elif self.carried is not None:
             synthesizer = CarriedSubject(synthesizer, self.carried)
         if cancelled is not None:
@@ -256,18 +260,27 @@ class QuestionRun:
         if turn.question is not None:
             # What the model made of the follow-up tells of the notes of the turns before it.
             notes += self.before
-        again = self.again
-        if self.told:
-            # The questions after it are about what was asked before it.
-            again = again or Turn("", text)
-            notes += again.paths
-        kept = Turn(
-            again.question if again else turn.question or self.asked.query,
-            text,
-            tuple(dict.fromkeys(notes)),
-            again.typed if again else self.asked.query,
-            again.subject if again else self.carried or self._subject(answer),
-            (*(again.shown if again else ()), *(one.id for one in answer.citations)),
+        asks = bool((self.query.trace.text or "").strip())
+        # Filters alone name the notes that they leave, and quote nothing.
+        shown = answer.citations if asks or answer.citations else answer.sources
+        kept = self.again
+        if self.told and kept is None:
+            kept = Turn("", text)
+        if kept is None:
+            kept = Turn(
+                turn.question or self.asked.query,
+                text,
+                typed=self.asked.query,
+                subject=self.carried or self._subject(answer),
+                refused=asks and answer.mode == "none",
+                filters=self.asked.filters,
+            )
+        # What asks nothing new leaves the questions after it about what was asked before it.
+        kept = replace(
+            kept,
+            answer=text,
+            paths=tuple(dict.fromkeys([*notes, *kept.paths])),
+            shown=(*kept.shown, *(one.id for one in shown)),
         )
         # Counted now: another question may have been asked in the conversation meanwhile.
         number = self.talks.add(turn.conversation_id, kept)
@@ -287,13 +300,14 @@ class QuestionRun:
         if name:
             self.turn = models.ConversationTurn(conversation_id=name, turn=len(turns) + 1)
         plain = self.engine.llm is None and not self.asked.literal
-        kind = beside(self.asked.query) if plain else None
+        kind = beside(self.asked.query, first=not turns) if plain else None
         if not turns and kind is None:
             return
         with self.engine.reader.snapshot() as view:
             turns = self._standing(turns, view)
             if kind is not None and not _named(self.asked.query, view):
-                self._go_on(kind, next((one for one in reversed(turns) if one.question), None))
+                last = next((one for one in reversed(turns) if one.question), None)
+                self._go_on(kind, last, view)
                 return
             if not turns or self.turn is None:
                 return
@@ -318,15 +332,29 @@ class QuestionRun:
         self.turn = self.turn.model_copy(update={"question": question, "subject": self.carried})
         self.query.query_str = rewritten
 
-    def _go_on(self, kind: str, last: Turn | None) -> None:
+    def _go_on(self, kind: str, last: Turn | None, view: Snapshot) -> None:
         """Answer what asks nothing new: with more of what was found last, or with a sentence."""
         self.told, self.again = TOLD[kind], last
         if kind != "more" or last is None:
             self.query.trace.count("index", generation=self.engine.generation)
             self.retriever = VaultRetriever(lambda *_: [], Wanted(self.asked), "")
             return
-        self.told, self.query.query_str = NO_MORE, last.question
-        self.retriever = self.retriever.then(partial(_more, last))
+        if self.asked.filters != models.Filters():
+            last = replace(last, filters=self.asked.filters)
+        self.again, self.told, self.query.query_str = last, NO_MORE, last.question
+        tokenizer = self.engine.tokenizer
+        words = question_words(parsed(view, last.question).text, tokenizer, view.lexical)
+        tokens = {token for word in words for token in word.tokens}
+
+        def more(found: Sequence[NodeWithScore]) -> list[NodeWithScore]:
+            left = _more(last, found)
+            if last.refused:
+                # What is like the question alone is no answer either.
+                left = [hit for hit in left if tokens & {*tokenizer(hit.node.get_content())}]
+            return left if left and "listed" in left[0].node.metadata else left[:MOST_MORE]
+
+        asked = self.asked.model_copy(update={"filters": last.filters})
+        self.retriever = self.retriever.then(more, asked=asked, seen=len(last.shown))
         if self.turn is not None:
             self.turn = self.turn.model_copy(update={"question": last.question})
 
@@ -337,7 +365,9 @@ class QuestionRun:
         for at, turn in enumerate(turns):
             if set(turn.paths) - standing.notes_at(turn.paths).keys():
                 own = turn.subject if turn.subject.casefold() in turn.typed.casefold() else ""
-                shown[at] = Turn(turn.typed, WITHDRAWN, typed=turn.typed, subject=own)
+                shown[at] = replace(
+                    turn, question=turn.typed, answer=WITHDRAWN, paths=(), subject=own
+                )
         return shown
 
     def _condensed(self, text: str, turns: Sequence[Turn], view: Snapshot) -> str | None:
@@ -371,7 +401,7 @@ class QuestionRun:
             # Where there are no others, small words are a question.
             return [one.written for one in words if fold(one.written).casefold() not in SMALL]
 
-        named = bool(_named(text, view))
+        named = bool(_named(another(text) or text, view))
         if again := asked_again(text, last, content(last.question), named=named):
             return again
         if named or not lacks_subject(text, content(text)):
@@ -400,7 +430,7 @@ def _more(last: Turn, found: Sequence[NodeWithScore]) -> list[NodeWithScore]:
         and hit.node.metadata.get("role") != CONNECTED
     ]
     quoted = {hit.node.metadata["path"] for hit in found if hit.node.node_id in last.shown}
-    return sorted(left, key=lambda hit: hit.node.metadata["path"] not in quoted)[:MOST_MORE]
+    return sorted(left, key=lambda hit: hit.node.metadata["path"] not in quoted)
 
 
 def _named(text: str, view: Snapshot) -> tuple[str, ...]:

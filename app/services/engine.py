@@ -8,9 +8,10 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from functools import cache, lru_cache, partial
 from hashlib import blake2b
-from typing import NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from llama_index.core import Settings as LlamaSettings
@@ -85,10 +86,12 @@ class VaultRetriever(TracedRetriever):
             found.append(NodeWithScore(node=noted(hit.node, uri=uri), score=hit.score))
         return found
 
-    def then(self, keep: Callable[[Nodes], Nodes]) -> VaultRetriever:
-        """One that keeps some of what this one finds."""
+    def then(self, keep: Callable[[Nodes], Nodes], **wanted: Any) -> VaultRetriever:
+        """One that keeps some of what this one finds; ``wanted`` are fields of what it is to find."""
         return VaultRetriever(
-            lambda query, wanted: keep(self._run(query, wanted)), self._wanted, self._vault
+            lambda query, wanted: keep(self._run(query, wanted)),
+            replace(self._wanted, **wanted),
+            self._vault,
         )
 
     def __deepcopy__(self, _: object) -> VaultRetriever:

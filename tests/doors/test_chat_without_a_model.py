@@ -55,10 +55,14 @@ def test_a_talk_goes_on(
     vault: VaultHandle, asked: list[str], question: str | None, holds: str
 ) -> None:
     talk = f"e{next(TALKS)}"
-    answer = [vault.ask(one, conversation_id=talk) for one in asked][-1]
+    *_, answer = told = [vault.ask(one, conversation_id=talk) for one in asked]
     assert answer.conversation is not None
     assert answer.conversation.question == question
     assert holds in " ".join(answer.answer.split())
+    # More never repeats a passage.
+    more = [one for said, one in zip(asked, told, strict=True) if said in (asked[0], "more")]
+    shown = [one.id for turn in more for one in turn.citations]
+    assert len(shown) == len({*shown})
 
 
 def test_a_stream_begins_with_it(vault: VaultHandle) -> None:
@@ -71,8 +75,7 @@ def test_a_stream_begins_with_it(vault: VaultHandle) -> None:
 
 
 def test_in_the_terminal(demo: tuple[Path, Path]) -> None:
-    said = f"{FIRST}\nand who makes it?\n/new\nand when?\n"
-    shown = call("chat", *options(*demo), input=said)
+    shown = call("chat", *options(*demo), input=f"{FIRST}\nand who makes it?\n/new\nand when?\n")
     assert shown.exit_code == 0
     second = shown.output.index("Taken as a question about *Pell Sluice*.")
     assert second < shown.output.index("Zeeland", second)
@@ -85,9 +88,8 @@ def test_a_subject_from_a_note_that_is_gone_is_forgotten(
 ) -> None:
     asked = vault.ask("how does the gate that needs no electricity work?", conversation_id="f")
     note = demo[0] / asked.citations[0].path
-    aside = note.rename(
-        demo[0].parent / note.name
-    )  # with its time, for the vault is that of others
+    # With its time, for the vault is that of others.
+    aside = note.rename(demo[0].parent / note.name)
     try:
         later = vault.ask("and who makes it?", conversation_id="f")
     finally:

@@ -106,7 +106,8 @@ def test_an_engine_answers_so_too(vault: VaultHandle) -> None:
 
 
 def test_a_long_list_says_how_many_there_are(vault: VaultHandle) -> None:
-    answer = vault.ask("how many firings are there?")
+    answer, more = (vault.ask(one, conversation_id="f") for one in ("list all firings", "more"))
+    assert len({one.id for one in (*answer.citations, *more.citations)}) == 22
     assert answer.answer.startswith("22 notes match type:firing; the newest 20:")
     assert len(answer.sources) == len(answer.citations) == 20
     assert "\n- Firing 22 [1]\n" in answer.answer

@@ -24,9 +24,7 @@ def test_what_does_not_fit_is_left_out_from_the_oldest() -> None:
 
 
 def test_a_long_answer_is_kept_to_whole_sentences() -> None:
-    sentence = "The gate closes when the water rises above the mark. "
-    long = Turn("How?", sentence * 60)
-    (_, answer) = said(long)
+    (_, answer) = said(Turn("How?", "The gate closes when the water rises above the mark. " * 60))
     assert len(answer) <= KEPT
     assert answer.endswith("above the mark.")
 
