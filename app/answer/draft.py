@@ -287,9 +287,15 @@ def listed(sources: Sequence[Source]) -> Draft:
     return Draft(f"{LISTED} {'; '.join(notes)}.", "none")
 
 
+NO_LINK = "No note links to"
+"""How a list of the notes that link to one begins where there are none."""
+
+
 def of_a_kind(material: Material, sentences: SentenceSpans) -> Draft:
     """The answer to a question for the notes of a kind: a few are quoted from their beginning, of
     more each is named, with its first words where those are few."""
+    if material.listed.startswith(NO_LINK):
+        return Draft(body(on_one_line(material.listed)), "none")
     opening = f"{body(on_one_line(material.listed))}:"
     read = [passages(source.text, sentences) for source in material.sources]
     if len(read) <= FEW and all(read):

@@ -97,8 +97,7 @@ def links(
         None, "--format", "Print the graph of the index's notes and links instead, for graph tools."
     ),
 ) -> None:
-    """List every link with its line, kind and target, of a note also those that lead to it; that needs
-    neither index nor model."""
+    """List every link with its line, kind and target, of a note also those to it; needs no index."""
     from notehop.app.cli.output import print_json, warn
 
     place = options.place()

@@ -91,26 +91,30 @@ def read_questions(file: Path, kind: type[QuestionT]) -> tuple[QuestionT, ...]:
         raise UsageError(f"{file}: cannot be read: {exc.strerror}; check the path") from exc
     read = TypeAdapter(kind).validate_json
     found: dict[str, QuestionT] = {}
-    wrong: dict[str, list[int]] = {}
+    wrong: dict[tuple[str, ...], list[int]] = {}
     for number, line in enumerate(text.splitlines(), start=1):
         if not line.strip():
             continue
         try:
             question = read(line)
         except Invalid as exc:
+            # The reader of JSON counts the lines of what it was given: one.
             told = [
-                f"{'.'.join(map(str, e['loc']))}: {e['msg']}".lstrip(": ") for e in exc.errors()
+                f"{'.'.join(map(str, e['loc']))}: {e['msg']}".lstrip(": ").replace(
+                    "at line 1 ", "at "
+                )
+                for e in exc.errors()
             ]
         else:
             told = [f"a second question {question.id}; give each its id"] * (question.id in found)
             found[question.id] = question
-        for one in told:
-            wrong.setdefault(one, []).append(number)
+        if told:
+            wrong.setdefault(tuple(dict.fromkeys(told)), []).append(number)
     if wrong:
         bad = sorted({number for numbers in wrong.values() for number in numbers})
-        # What is wrong in the first of them, each thing once.
+        # What is wrong in the first of them; lines with the same mistakes together.
         first = {one: numbers for one, numbers in wrong.items() if numbers[0] in bad[:MOST_BAD]}
-        lines = [f"{_lines(numbers)}: {one}" for one, numbers in first.items()]
+        lines = [f"{_lines(numbers)}: {', '.join(one)}" for one, numbers in first.items()]
         more = f"; and more in {_lines(bad[MOST_BAD:])}" if len(bad) > MOST_BAD else ""
         raise UsageError(
             f"{file}:{bad[0]}: no question, see docs/evaluation.md: {'; '.join(lines)}{more}"

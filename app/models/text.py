@@ -99,7 +99,8 @@ def answer_text(answer: models.Answer, budget: int) -> str:
         near[number] += "".join(f"\n{text}" for text in left.first([_quoted(note.text)]))
     if also:
         citations.append("Also found, not cited:\n" + "\n".join(also))
-    return _reply_text(answer, [*head, *citations], near, answer.sources, others[len(also) :])
+    left_out = [*answer.citations[len(texts) :], *others[len(also) :]]
+    return _reply_text(answer, [*head, *citations], near, answer.sources, left_out)
 
 
 def browse_text(result: models.BrowseResult, budget: int) -> str:

@@ -17,7 +17,7 @@ from typing import Any
 
 from llama_index.core.schema import NodeWithScore
 
-from notehop.app.answer.draft import open_items
+from notehop.app.answer.draft import NO_LINK, open_items
 from notehop.app.models import Filters
 from notehop.app.retrieval.chain import Wanted
 from notehop.app.retrieval.components import Trace, noted
@@ -79,26 +79,32 @@ class ListQuestion:
 
     ``narrowed`` is what it leaves; ``tasks`` are the passages with the open tasks that it wants,
     none for a list of notes, and ``names`` what they are about; ``links`` those that lead to the note
-    of that name, by the passage.
+    of that name, by the passage; ``unlinked`` are the passages of a note that none leads to.
     """
 
     narrowed: Narrowed
     tasks: tuple[ChunkId, ...] = ()
     names: list[str] = field(default_factory=list)
     links: Mapping[ChunkId, LinkRow] = field(default_factory=dict)
+    unlinked: tuple[ChunkId, ...] = ()
 
     def wanted(self, wanted: Wanted) -> Wanted:
         """What is wanted, with what is to be listed."""
-        passages = self.tasks or tuple(self.links)
-        most = min(len(passages), LISTED_MOST) or wanted.asked.top_k or LISTED_MOST
+        passages = self.tasks or self.unlinked or tuple(self.links)
+        limit = wanted.asked.top_k or LISTED_MOST
+        most = min(len(passages), limit) or limit
         asked = wanted.asked.model_copy(update={"top_k": most})
         return replace(wanted, asked=asked, passages=passages)
 
     def told(self, found: Sequence[NodeWithScore], wanted: Wanted) -> list[NodeWithScore]:
         """What was listed, with what it has in common and how much of it there is."""
         said: dict[str, Any]
-        if self.links:
-            cut = len(self.links) > len(found) == LISTED_MOST
+        if wanted.passages:
+            found = found[: wanted.asked.top_k]
+        if self.unlinked:
+            said = {"listed": f"{NO_LINK} {self.names[0]}."}
+        elif self.links:
+            cut = len(self.links) > len(found) == wanted.asked.top_k
             notes = counted(len(self.links) if cut else len(found), "note")
             link, more = "links" if notes == "1 note" else "link", f"; {len(found)} of them"
             said = {"listed": f"{notes} {link} to {self.names[0]}{more if cut else ''}"}
@@ -132,16 +138,22 @@ def _at_link(hit: NodeWithScore, link: LinkRow) -> NodeWithScore:
 
 
 def _links_asked(asked: Narrowed, view: Snapshot) -> ListQuestion | None:
-    """Read a question for the notes that link to one; None where it is another, or none does."""
+    """Read a question for the notes that link to one; None where it is another."""
     found = _ASKS_FOR_LINKS.search(asked.text)
     if found is None:
         return None
     named = ((name, view.notes_named(name)) for name in names_of(found["name"]))
     name, paths = next(((name, paths) for name, paths in named if paths), ("", ()))
     links: dict[ChunkId, LinkRow] = {}
+    seen = {*paths}
     for link in view.links_to(paths):
-        if link.path not in {*paths, *(one.path for one in links.values())}:
+        if link.path not in seen:
+            seen.add(link.path)
             links[link.chunk_id or view.chunk_ids_of(link.path)[0]] = link
+    if paths and not links:
+        first = (one for path in paths for one in view.chunk_ids_of(path)[:1])
+        unlinked = tuple(among(first, asked.allowed))
+        return ListQuestion(asked, names=[name], unlinked=unlinked) if unlinked else None
     allowed = {*among(links, asked.allowed)}
     links = {one: link for one, link in links.items() if one in allowed}
     return ListQuestion(asked, names=[name], links=links) if links else None

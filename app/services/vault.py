@@ -35,7 +35,7 @@ from notehop.app.services.ask import (
     reply_fields,
 )
 from notehop.app.services.capture import LOOK_UP_S, capture, find_related
-from notehop.app.services.engine import Engine, Run, VaultRetriever
+from notehop.app.services.engine import NO_WORDS, Engine, Run, VaultRetriever
 from notehop.app.services.notes.browse import browse, graph_view, overview
 from notehop.app.services.notes.current_notes import CurrentNotes
 from notehop.app.services.notes.read_note import note_view
@@ -140,7 +140,8 @@ class VaultHandle:
         retriever = VaultRetriever(self._engine.retrieve, wanted, self.name)
         found = material_of(retriever.retrieve(traced), self.name)
         trace = traced.trace
-        matching, nothing = _matching(found.sources, asked.min_score, narrowed=bool(trace.filters))
+        judged = not trace.filters and NO_WORDS not in trace.warnings
+        matching, nothing = _matching(found.sources, asked.min_score, judged=judged)
         if nothing is not None:
             trace.warn(nothing)
         return models.SearchResult(
@@ -461,14 +462,17 @@ def _wanted(options: Mapping[str, Any]) -> Wanted:
 
 
 def _matching(
-    sources: Sequence[models.Source], least: float | None, *, narrowed: bool
+    sources: Sequence[models.Source], least: float | None, *, judged: bool
 ) -> tuple[list[models.Source], str | None]:
-    """The sources that a search shows, and what it says where none of them matches."""
+    """The sources that a search shows, and what it says where none of them matches.
+
+    :param judged: whether the query has words that a match must have.
+    """
     if least is not None:
         kept = [one for one in sources if one.relevance is None or one.relevance >= least]
         lower = f"nothing matches as well as that: {counted(len(sources), 'hit')} below {least:g}"
         return kept, lower if sources and not kept else None
-    if sources and not narrowed and all(one.weak for one in sources):
+    if sources and judged and all(one.weak for one in sources):
         # Whoever asks in words that the notes have may mean what is told in others.
         touched = any(one.relevance for one in sources)
         return (list(sources[:NEAREST]), WEAK) if touched else ([], NOTHING)

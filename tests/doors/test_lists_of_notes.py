@@ -98,6 +98,7 @@ def test_the_notes_that_link_to_one_are_listed(vault: VaultHandle) -> None:
     answer = vault.ask("Which notes link to Ida Moss?")
     assert answer.answer.startswith("1 note links to Ida Moss:")
     assert [one.title for one in answer.citations] == ["Kiln"]
+    assert vault.ask("Which notes link to Sieve?").answer == "No note links to Sieve."
 
 
 def test_an_engine_answers_so_too(vault: VaultHandle) -> None:

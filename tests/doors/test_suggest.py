@@ -114,13 +114,16 @@ def test_the_whole_vault(vault: product.VaultHandle) -> None:
 
 def test_a_note_is_named_by_its_file_where_its_title_is_another(tmp_path: Path) -> None:
     notes = {
-        "pkg.engine.md": "---\ntitle: The heart\n---\nPumps.\n",
+        "pkg.engine.md": "---\ntitle: The heart\naliases: [Pump]\n---\nIt beats.\n",
+        "Pump Plus.md": "See [[Pump Plus#Price]].\n",
+        "Row.md": "Pump Plus | [[Pump Plus]]\n--- | ---\na Pump Ida has | tides\n",
         "Setup.md": "Start pkg.engine first.\n",
         "Head.md": "| pkg.engine | fuel |\n| --- | --- |\n| `[[pkg.engine]]` pkg.engine | oil |\n",
     }
     with product.open_place(built(tmp_path, notes)) as vault:
-        [one], none = told(vault, "Setup"), pairs(told(vault, "Head"), "mention")
-    assert none == [], "the head of a table, and a line that shows the link"
+        [one], [row], none = (told(vault, name) for name in ("Setup", "Row", "Head"))
+    assert (row.line, row.link) == (3, "[[pkg.engine\\|Pump]]"), "in a cell, and not Pump Plus"
+    assert pairs(none, "mention") == [], "the head of a table, and a line that shows the link"
     assert (one.kind, one.target, one.link) == ("mention", "pkg.engine.md", "[[pkg.engine]]")
 
 
@@ -202,13 +205,8 @@ def test_the_doors_say_the_same_and_write_nothing(vault: product.VaultHandle) ->
 
 
 def test_a_link_is_written_into_a_note_only(tmp_path: Path) -> None:
-    card = {
-        "id": "a",
-        "type": "text",
-        "text": "Oyster beds lie on shell. See the Plan.",
-        "x": 0,
-        "y": 0,
-    }
+    said = "Oyster beds lie on shell. See the Plan."
+    card = {"id": "a", "type": "text", "text": said, "x": 0, "y": 0}
     board = json.dumps({"nodes": [{**card, "width": 9, "height": 9}], "edges": []})
     notes = {"Board.canvas": board, "Plan.md": "Oyster beds lie on shell, says the board.\n"}
     with product.open_place(built(tmp_path, notes | {"Bells.md": "A bell.\n"})) as vault:

@@ -37,8 +37,6 @@ DAY = re.compile(r"\d{4}-\d{2}-\d{2}|\d{4}-?W\d{2}|\d{4}-\d{2}")
 """What a note of a day, week or month is called; as a value of a property it is a date, no name."""
 
 _PARAGRAPH = re.compile(r"\n[ \t]*\n|\n(?=[ \t]*(?:[-*+>|#]|\d{1,9}[.)])[ \t]?)")
-_BELOW_A_HEAD = re.compile(r"(?=[^|]*\|)[ \t>|:-]*-[ \t|:-]*")  # of a table
-_NEXT = re.compile(r"[ \t]+([^\W\d_])")
 _HEADING = re.compile(r"[ \t]*#{1,6}[ \t]+")
 
 
@@ -64,10 +62,15 @@ def mentions_of(
     return found, count
 
 
-def first_naming(note: Note, row: NoteRow, language: str) -> Mention | None:
+def first_naming(
+    note: Note, row: NoteRow, language: str, longer: Collection[str] = ()
+) -> Mention | None:
     """Where a note first names another in its text or a property, without a link: in no heading, no head of
     a table and no line that shows the link, and a name of one word only as it begins, or ``home`` would
-    name Home, and not before another name ("Sync Plus"). Pure."""
+    name Home. Pure.
+
+    :param longer: names of other notes that hold one of this ("Sync Plus"): what says them names those.
+    """
     name = basename(row.path).removesuffix(NOTE_SUFFIX)
     names = names_of((name, row.title, *row.aliases), language)
     headings, lines = {one.line for one in note.headings}, Lines(note.text)
@@ -76,17 +79,26 @@ def first_naming(note: Note, row: NoteRow, language: str) -> Mention | None:
 
     def counts(one: re.Match[str]) -> bool:
         number, said = lines.at(one.start()), one[0].casefold()
-        line, below = written[number - 1], "".join(written[number : number + 1])
-        if number in headings or _BELOW_A_HEAD.fullmatch(below) or f"[[{said}" in line.casefold():
+        line, below = written[number - 1].casefold(), "".join(written[number : number + 1])
+        linked = any(f"[[{said}{end}" in line for end in ("]", "|", "\\|", "#"))
+        if (
+            linked
+            or number in headings
+            or is_below_a_head(below)
+            or " ".join(said.split()) in others
+        ):
             return False
-        if len(said.split()) > 1:
-            return True
-        after = None if language == "de" else _NEXT.match(note.text, one.end())
-        longer = after is not None and after[1].isupper()
-        return initials.get(said) == one[0][0] and not (longer and one[0][0].isupper())
+        return len(said.split()) > 1 or initials.get(said) == one[0][0]
 
-    places = filter(counts, _unlinked(note, names))
+    others = {" ".join(name.casefold().split()) for name in longer} - initials.keys()
+    # What is longer is found first.
+    places = filter(counts, _unlinked(note, [*names, *others]))
     return next(chain(_mentions(note, places, language), _in_properties(note, names)), None)
+
+
+def is_below_a_head(line: str) -> bool:
+    """Whether a line divides the head of a table from its rows."""
+    return "|" in line and "-" in line and not line.strip(" \t>|:-")
 
 
 def _in_properties(note: Note, names: Iterable[str]) -> Iterator[Mention]:

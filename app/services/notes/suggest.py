@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import chain, islice, takewhile
 from posixpath import basename
 
 import numpy as np
@@ -23,6 +23,7 @@ from notehop.app.services.notes.mentions import (
     READ,
     SENTENCE,
     first_naming,
+    is_below_a_head,
     names_of,
     passages_with,
     pattern_of,
@@ -191,6 +192,8 @@ class _UnlinkedPairs:
                 continue
             counts.update(sides)
             link = link_to(files, pair.source, pair.target, name)
+            if "|" in link and self._is_in_a_table(pair.source, line):
+                link = link.replace("|", "\\|")  # a bare stroke would end the cell
             found.append(
                 Suggestion(
                     kind="mention" if pair.said else "alike",
@@ -199,13 +202,18 @@ class _UnlinkedPairs:
                     title=rows[pair.target].title,
                     line=line,
                     text=text,
-                    # In a row of a table, a bare stroke would end the cell.
-                    link=link.replace("|", "\\|") if text.startswith("|") else link,
+                    link=link,
                     score=round(self._score(pair), 2),
                     uri=now.uri(pair.source),
                 )
             )
         return found
+
+    def _is_in_a_table(self, path: str, line: int) -> bool:
+        """Whether a line of a note is a row below the head of a table, as it is now."""
+        read = next(as_now(self._now.place, [path]))
+        lines = read.note.text.split("\n")[:line] if read is not None and read.note else []
+        return any(map(is_below_a_head, takewhile(lambda one: "|" in one, reversed(lines))))
 
     def _around(self, path: str) -> tuple[list[_Pair], list[_Pair]]:
         """Pairs of one note, as :meth:`_of_vault`."""
@@ -276,7 +284,7 @@ class _UnlinkedPairs:
         named = best if whole else {frozenset((pair.source, pair.target)) for pair in naming}
         paths = sorted({path for key in islice(best, most) if key in named for path in key})
         files = dict(zip(paths, as_now(self._now.place, paths), strict=True))
-        rows = self._now.notes_at(paths)
+        rows, longer = self._now.notes_at(paths), self._names_by_word()
         found: list[_Pair] = []
         for key, pair in islice(best.items(), most):
             for source, target in ((pair.source, pair.target), (pair.target, pair.source)):
@@ -284,7 +292,19 @@ class _UnlinkedPairs:
                 # A link can be written into a note alone: not into a page of a PDF, or a card.
                 if file is None or file.note is None or target not in rows or not is_note(source):
                     continue
-                said = first_naming(file.note, rows[target], self._tokenizer.language)
+                called = {
+                    link_name(target),
+                    *map(fold, (rows[target].title, *rows[target].aliases)),
+                }
+                others = {
+                    name
+                    for own in called
+                    for name in longer.get(own.partition(" ")[0], ())
+                    if f" {own} " in f" {name} "
+                }
+                said = first_naming(
+                    file.note, rows[target], self._tokenizer.language, sorted(others)
+                )
                 if said is None or (whole and (_is_small(said.name) or _is_day(target))):
                     continue
                 rarity = self._rarity(said.name)
@@ -329,6 +349,15 @@ class _UnlinkedPairs:
         names = {*files, *self._view.catalog.names()}
         held = [one for one in names if text is None or one[0] in text]
         return sorted(one for one in held if names_of([one[0]], self._tokenizer.language))
+
+    def _names_by_word(self) -> dict[str, set[str]]:
+        """Word -> the names of several words that hold it."""
+        found: dict[str, set[str]] = {}
+        names = chain(self._view.paths(), (name for name, _ in self._view.catalog.names()))
+        for words in (link_name(name).split() for name in names):
+            for word in words if len(words) > 1 else ():
+                found.setdefault(word, set()).add(" ".join(words))
+        return found
 
     def _alike(self, paths: Sequence[str]) -> list[_Pair]:
         """The most similar pairs without a link, by the mean vectors of the notes."""
