@@ -17,7 +17,6 @@ from notehop.app.answer.question import DIGITS, spells
 from notehop.app.answer.relevance import Asked, Candidate, Named
 
 OF_ONE = 120  # words that are quoted of one section: it is whole, as most are shorter
-
 OF_ALL = 180
 """Words that are quoted in all: a screen. What these numbers are worth is in docs/evaluation.md."""
 
@@ -284,8 +283,7 @@ class _Selection:
                 orders.add(at)
                 at += step
         if one.order in numbered:
-            # Steps come in their order.
-            begin = min(orders.intersection(group))
+            begin = min(orders.intersection(group))  # Steps come in their order.
         while (
             begin - 1 in orders
             and read[begin - 1].group == passage.group
@@ -305,8 +303,8 @@ class _Selection:
 
     def _explains_alias(self, one: Candidate) -> bool:
         """Whether a passage begins with what its note is asked for by, which is not its title."""
-        own = one.features.get("in_its_note") and one.features.get("term_first")
-        return bool(own) and self._expands(self.sources[one.source])
+        own = all(one.features.get(name) for name in ("in_its_note", "term_first"))
+        return own and self._expands(self.sources[one.source])
 
     def _quoted(
         self, named: Named, orders: set[int], begin: int, read: Sequence[Passage]
