@@ -36,52 +36,34 @@ def corrected(
     tokenizer: Tokenizer,
     is_word: Callable[[str], bool] | None,
 ) -> tuple[str, dict[str, str]]:
-    """Read words that stand nowhere in the vault as words of the notes: see :func:`respelled`,
-    :func:`compounds` and :func:`days`, with what each takes and gives back."""
-    text, read = respelled(text, words, view, tokenizer, is_word)
-    unread = [
-        word
-        for word in words
-        if word.written not in read and not (is_word and is_word(word.written.lower()))
-    ]
-    more = compounds(unread, view, tokenizer, partial(_written, view=view))
-    text = with_words(text, more) if more else text
-    text, dated = days(text, view, tokenizer)
-    return text, read | more | dated
-
-
-def respelled(
-    text: str,
-    words: Sequence[Word],
-    view: Snapshot,
-    tokenizer: Tokenizer,
-    is_word: Callable[[str], bool] | None,
-) -> tuple[str, dict[str, str]]:
     """Read words that stand nowhere in the vault as the nearest that do, but for short words, those with
-    digits or marks in them, identifiers, those of scripts without spaces, and words of the language.
+    digits or marks in them, identifiers, those of scripts without spaces, and words of the language; else
+    as :func:`compounds` does. Days are read as :func:`days` does.
 
     :param words: of the text, as :func:`question_words` gives them.
     :param is_word: tells of a word, in small letters, whether it is one; None where nobody can, and
         then words have to be longer.
-    :returns: the text to search for; its changed words, as written -> as searched for, in its order.
+    :returns: the text to search for; what changed, as written -> as searched for.
     """
     shortest = SHORTEST if is_word is not None else SHORTEST_UNKNOWN
     read: dict[str, str] = {}
+    unread: list[Word] = []
     for word in words:
         written, small = word.written, word.written.lower()
-        if not word.missing or len(written) < shortest or not written.isalpha():
+        if not word.missing or not written.isalpha() or (is_word is not None and is_word(small)):
             continue
-        if written[1:] != small[1:] or subwords(written).characters:
+        unread.append(word)
+        if len(written) < shortest or written[1:] != small[1:] or subwords(written).characters:
             continue
-        if is_word is None or not is_word(small):
-            nearest = _nearest(small, word.tokens[0], view, tokenizer)
-            built = is_word is not None and _is_built(small, is_word, tokenizer.language)
-            # What is built as words are may be one that the notes lack.
-            if nearest is not None and (not built or _has_letters_of(small, nearest)):
-                read[written] = nearest.capitalize() if written[0].isupper() else nearest
-    if not read:
-        return text, {}
-    return with_words(text, read), read
+        nearest = _nearest(small, word.tokens[0], view, tokenizer)
+        built = is_word is not None and _is_built(small, is_word, tokenizer.language)
+        # What is built as words are may be one that the notes lack.
+        if nearest is not None and (not built or _has_letters_of(small, nearest)):
+            read[written] = nearest.capitalize() if written[0].isupper() else nearest
+    left = (word for word in unread if word.written not in read)
+    read |= compounds(left, view, tokenizer, partial(_written, view=view))
+    text, dated = days(with_words(text, read), view, tokenizer)
+    return text, read | dated
 
 
 def _nearest(word: str, stem: str, view: Snapshot, tokenizer: Tokenizer) -> str | None:
@@ -173,6 +155,8 @@ LOOKED_AT = 8  # compounds whose spelling is looked up
 
 def with_words(text: str, read: dict[str, str]) -> str:
     """A text with words in place of others, as written -> as searched for."""
+    if not read:
+        return text
     either = "|".join(map(re.escape, sorted(read, key=len, reverse=True)))
     return re.sub(rf"(?<!\w)(?:{either})(?!\w)", lambda found: read[found[0]], text)
 
@@ -225,4 +209,4 @@ def days(text: str, view: Snapshot, tokenizer: Tokenizer) -> tuple[str, dict[str
             tokens = tokenizer(written)
             there = any(chain.from_iterable(index.holding(tokens, field) for field in FIELDS))
             read[written], shown[written] = form, f"{written} {form}" if there else form
-    return with_words(text, shown) if shown else text, read
+    return with_words(text, shown), read

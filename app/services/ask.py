@@ -307,7 +307,7 @@ class QuestionRun:
             turns = self._standing(turns, view)
             if kind is not None and not _named(self.asked.query, view):
                 last = next((one for one in reversed(turns) if one.question), None)
-                self._go_on(kind, last, view)
+                self._go_on(kind, last)
                 return
             if not turns or self.turn is None:
                 return
@@ -332,7 +332,7 @@ class QuestionRun:
         self.turn = self.turn.model_copy(update={"question": question, "subject": self.carried})
         self.query.query_str = rewritten
 
-    def _go_on(self, kind: str, last: Turn | None, view: Snapshot) -> None:
+    def _go_on(self, kind: str, last: Turn | None) -> None:
         """Answer what asks nothing new: with more of what was found last, or with a sentence."""
         self.told, self.again = TOLD[kind], last
         if kind != "more" or last is None:
@@ -342,15 +342,9 @@ class QuestionRun:
         if self.asked.filters != models.Filters():
             last = replace(last, filters=self.asked.filters)
         self.again, self.told, self.query.query_str = last, NO_MORE, last.question
-        tokenizer = self.engine.tokenizer
-        words = question_words(parsed(view, last.question).text, tokenizer, view.lexical)
-        tokens = {token for word in words for token in word.tokens}
 
         def more(found: Sequence[NodeWithScore]) -> list[NodeWithScore]:
             left = _more(last, found)
-            if last.refused:
-                # What is like the question alone is no answer either.
-                left = [hit for hit in left if tokens & {*tokenizer(hit.node.get_content())}]
             return left if left and "listed" in left[0].node.metadata else left[:MOST_MORE]
 
         asked = self.asked.model_copy(update={"filters": last.filters})
@@ -421,16 +415,21 @@ class QuestionRun:
 
 
 def _more(last: Turn, found: Sequence[NodeWithScore]) -> list[NodeWithScore]:
-    """What was found and has not been shown, of the notes that were quoted first."""
-    left = [
-        hit
-        for hit in found
-        if hit.node.node_id not in last.shown
-        and not hit.node.metadata.get("weak")
-        and hit.node.metadata.get("role") != CONNECTED
-    ]
-    quoted = {hit.node.metadata["path"] for hit in found if hit.node.node_id in last.shown}
-    return sorted(left, key=lambda hit: hit.node.metadata["path"] not in quoted)
+    """What was found and has not been shown: the rest of the notes that were quoted, then what is half as
+    relevant as the best."""
+    about = {hit.node.node_id: hit.node.metadata for hit in found}
+    quoted = {about[one]["path"] for one in last.shown if one in about}
+
+    # What is listed was not searched for, and has no relevance.
+    best = max((its.get("relevance", 0.0) for its in about.values()), default=0.0)
+
+    def fits(hit: NodeWithScore) -> bool:
+        its = hit.node.metadata
+        near = its.get("relevance", 1.0) >= best / 2 and not its.get("weak")
+        near = near or its["path"] in quoted
+        return near and hit.node.node_id not in last.shown and its.get("role") != CONNECTED
+
+    return sorted(filter(fits, found), key=lambda hit: hit.node.metadata["path"] not in quoted)
 
 
 def _named(text: str, view: Snapshot) -> tuple[str, ...]:

@@ -121,11 +121,9 @@ def test_what_the_notes_speak_of_is_answered(vault: VaultHandle, question: str) 
     assert vault.ask(question).mode == "extractive"
 
 
-@pytest.mark.parametrize("question", ["who invented cultch?", "who drew the map of the saltmarsh?"])
-def test_a_question_for_a_person_that_meets_no_name_is_not_sure(
-    vault: VaultHandle, question: str
-) -> None:
-    assert not vault.ask(question).answer.startswith("Quoted")
+def test_a_question_for_a_person_that_meets_no_name_is_not_sure(vault: VaultHandle) -> None:
+    question = "who drew the map of the saltmarsh?"
+    assert vault.ask(question).answer.startswith("I am not sure")
 
 
 def test_words_that_no_note_has_are_told(vault: VaultHandle) -> None:
