@@ -341,7 +341,7 @@ function atTheEnd(prose) {
     const [mark] = line.childNodes;
     const quote = line.previousElementSibling;
     if (!mark?.matches?.("a.cite") || !quote?.matches("blockquote, ul, ol")) continue;
-    const texts = quote.querySelectorAll("p, li, td, code");
+    const texts = quote.querySelectorAll("p, li, td, pre code");
     const last = texts[texts.length - 1] || quote;
     last.append(" ", mark);
     if (line.firstChild?.nodeName === "BR") line.firstChild.remove();
