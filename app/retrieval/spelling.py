@@ -15,7 +15,6 @@ from rapidfuzz.distance import OSA, Indel
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.tokens.tokenizer import FIELDS, Tokenizer
 from notehop.indexing.tokens.words import fold, split_words, subwords
-from notehop.indexing.vault.dates import named_days
 
 if TYPE_CHECKING:
     from notehop.app.retrieval.relevance import Word
@@ -35,6 +34,7 @@ def corrected(
     view: Snapshot,
     tokenizer: Tokenizer,
     is_word: Callable[[str], bool] | None,
+    named_days: Iterable[NamedDay] = (),
 ) -> tuple[str, dict[str, str]]:
     """Read words that stand nowhere in the vault as the nearest that do, but for short words, those with
     digits or marks in them, identifiers, those of scripts without spaces, and words of the language; else
@@ -43,6 +43,7 @@ def corrected(
     :param words: of the text, as :func:`question_words` gives them.
     :param is_word: tells of a word, in small letters, whether it is one; None where nobody can, and
         then words have to be longer.
+    :param named_days: the days in the text.
     :returns: the text to search for; what changed, as written -> as searched for.
     """
     shortest = SHORTEST if is_word is not None else SHORTEST_UNKNOWN
@@ -62,7 +63,7 @@ def corrected(
             read[written] = nearest.capitalize() if written[0].isupper() else nearest
     left = (word for word in unread if word.written not in read)
     read |= compounds(left, view, tokenizer, partial(_written, view=view))
-    text, dated = days(with_words(text, read), view, tokenizer)
+    text, dated = days(with_words(text, read), named_days, view, tokenizer)
     return text, read | dated
 
 
@@ -187,7 +188,18 @@ def compounds(
     return found
 
 
-def days(text: str, view: Snapshot, tokenizer: Tokenizer) -> tuple[str, dict[str, str]]:
+_ALSO_A_WORD = re.compile(
+    r"(?:may|march|mar)\b"
+)  # in small letters these are words of English, too
+
+
+NamedDay = tuple[str, int | None, int, int]
+"""A day in a text: as it is written there, year (None where it is not said), month, day."""
+
+
+def days(
+    text: str, named: Iterable[NamedDay], view: Snapshot, tokenizer: Tokenizer
+) -> tuple[str, dict[str, str]]:
     """Read days whose month is a word as the notes write them in numbers, that nearest to today where no
     year is said; where no passage has the words, in their place, else beside them."""
     read: dict[str, str] = {}
@@ -198,7 +210,11 @@ def days(text: str, view: Snapshot, tokenizer: Tokenizer) -> tuple[str, dict[str
         # Nearly in days: notes have days that there are not.
         return abs((int(iso[:4]) - today.year) * 372 + (month - today.month) * 31 + day - today.day)
 
-    for written, year, month, day in named_days(text):
+    for written, year, month, day in named:
+        if year is None and _ALSO_A_WORD.match(written):
+            continue  # "How may 3 members vote?"
+        if not any(map(str.isalpha, written)):
+            continue
         tail = f"-{month:02}-{day:02}"
         isos = [one for one in index.tokens_with(tail) if re.fullmatch(r"\d{4}" + tail, one)]
         # Without a year a day in numbers could be one with a point, a version or a time.

@@ -21,6 +21,7 @@ from llama_index.core.schema import NodeWithScore
 
 from notehop.app.answer.claims import Checker
 from notehop.app.answer.extractive import ExtractiveSynthesizer
+from notehop.app.answer.facts import facts_of
 from notehop.app.answer.material import open_uri
 from notehop.app.answer.passages import passages
 from notehop.app.answer.relevance import Reading, Term, Vectors
@@ -431,6 +432,11 @@ class Engine:
                 (lambda word: tokens.size(word) == 1)
                 if read is None or tokenizer.language in read
                 else None,
+                [
+                    (one.shown, one.year, one.month, one.day)
+                    for one in facts_of(query.query_str, tokenizer.language).days
+                    if one.month and one.day
+                ],
             )
             query.words = words if text == query.query_str else ()
             query.query_str = trace.text = text

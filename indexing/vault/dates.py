@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
 from datetime import UTC, date, datetime
 from typing import Any
 
@@ -107,35 +106,6 @@ def day_in_name(path: str) -> date | None:
                 return day
     folders = _IN_FOLDERS.search(path)
     return _day(*folders.groups()) if folders else None
-
-
-_NAME = r"(?P<month>[^\W\d_]{3,10})\.?"
-_OF = r"(?:(?:of|de|di|del)\s+)?"
-_OF_YEAR = rf"(?:,?\s+{_OF}(?P<year>(?:19|20|21)\d\d))?(?!\w)"
-_SPOKEN = tuple(
-    re.compile(rf"(?<![\w.:-]){pattern}{_OF_YEAR}", re.IGNORECASE)
-    for pattern in (
-        rf"(?P<day>[0-3]?\d)(?:st|nd|rd|th|er|º|\.)?\s+{_OF}{_NAME}",
-        rf"{_NAME}\s+(?P<day>[0-3]?\d){_TAIL}(?!\w)",
-    )
-)
-
-
-_ALSO_WORDS = re.compile("may|march|mar")  # in small letters these are words of English, too
-
-
-def named_days(text: str) -> Iterator[tuple[str, int | None, int, int]]:
-    """The days of a text whose month is a word, "19. August", "January 1st, 2026": as written, year
-    (None where it is not said), month, day."""
-    for pattern in _SPOKEN:
-        for found in pattern.finditer(text):
-            if _ALSO_WORDS.fullmatch(found["month"]) and not found["year"]:
-                continue  # "How may 3 members vote?"
-            letters = unicodedata.normalize("NFD", found["month"].casefold())
-            name = "".join(letter for letter in letters if not unicodedata.combining(letter))
-            # In a leap year each day is one.
-            if day := _day(found["year"] or "2000", name, found["day"]):
-                yield found[0], day.year if found["year"] else None, day.month, day.day
 
 
 def _number(value: float) -> float | None:
