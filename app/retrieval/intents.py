@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 import tomllib
 import unicodedata
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -43,21 +43,22 @@ class Rule(NamedTuple):
 _TABLE = tomllib.loads(Path(__file__).with_name("rules.toml").read_text("utf-8"))
 
 RULES = tuple(
-    Rule(some["intent"], some["language"], phrase, example, some.get("strict", False))
-    for some in _TABLE["intents"]
-    for phrase, example in some["phrases"]
+    Rule(intent, key[:2], phrase, example, strict=key.endswith("-strict"))
+    for intent, phrases in _TABLE["intents"].items()
+    for key in phrases
+    for phrase, example in phrases[key]
 )
 """In the order in which they are tried."""
 
 THEME_RULES = tuple(
     Rule(
         "none",
-        some["language"],
+        language,
         re.sub(r"<(\w+)>", r"{\1}", phrase.replace("{x}", "{{x}}")).format(**some["words"]),
         example,
         about="".join(about),
     )
-    for some in _TABLE["themes"]
+    for language, some in _TABLE["themes"].items()
     for phrase, example, *about in some["phrases"]
 )
 
@@ -89,7 +90,7 @@ def read(text: str, named: Named) -> IntentReading:
 
     :param named: asked once at most, only where a strict rule could take the query.
     """
-    taken = list(_taken(text))
+    taken = [(rule, said) for rule, said in taken_by(RULES, text) if said]
     loose = next(((rule, about) for rule, about in taken if not rule.strict), None)
     strict = [(rule, names_of(about)) for rule, about in taken if rule.strict]
     if strict and (loose is None or taken[0][0].strict):
@@ -105,15 +106,15 @@ def read(text: str, named: Named) -> IntentReading:
 
 def about(text: str, intent: Intent) -> IntentReading:
     """Return the reading of a query whose intent is known: a rule of it may say what about."""
-    for rule, found in _taken(text):
-        if rule.intent == intent:
+    for rule, found in taken_by(RULES, text):
+        if found and rule.intent == intent:
             return IntentReading(intent, found)
     return IntentReading(intent, text)
 
 
 def asks_for_themes(text: str) -> str | None:
     """What themes a question asks for: a subject, or the empty text for all; None if it asks for none."""
-    return next((said for _, said in taken_by([rule.phrase for rule in THEME_RULES], text)), None)
+    return next((said for _, said in taken_by(THEME_RULES, text)), None)
 
 
 def names_of(said: str) -> list[str]:
@@ -139,15 +140,8 @@ def bare(name: str) -> str:
     return name.strip(EDGES)
 
 
-def _taken(text: str) -> Iterator[tuple[Rule, str]]:
-    """The rules that take a text, with what stands in the hole, as it is written."""
-    for at, said in taken_by([rule.phrase for rule in RULES], text):
-        if said:
-            yield RULES[at], said
-
-
-def taken_by(phrases: Sequence[str], text: str) -> Iterator[tuple[int, str]]:
-    """The phrases that take a whole text, by their place, and what stands in the hole, if any.
+def taken_by(rules: Iterable[Rule], text: str) -> Iterator[tuple[Rule, str]]:
+    """The rules whose phrase takes a whole text, and what stands in the hole, as it is written.
 
     A text that is too long for a question about one thing is none, nor is what holds a rule of
     dashes: a pattern tries every way to share its blanks. Compiled are only phrases whose words stand
@@ -160,12 +154,12 @@ def taken_by(phrases: Sequence[str], text: str) -> Iterator[tuple[int, str]]:
     if len(written.split()) > 2 * MOST_WORDS or _LONG_GAP in written:
         return
     words = set(_WORD.findall(written))
-    for at, phrase in enumerate(phrases):
-        if any(map(words.isdisjoint, _first_words(phrase))):
+    for rule in rules:
+        if any(map(words.isdisjoint, _first_words(rule.phrase))):
             continue
-        if found := _pattern_of(phrase).fullmatch(written):
-            first, end = found.span("x") if ABOUT in phrase else (0, 0)
-            yield at, plain[first:end].strip(EDGES)
+        if found := _pattern_of(rule.phrase).fullmatch(written):
+            first, end = found.span("x") if ABOUT in rule.phrase else (0, 0)
+            yield rule, plain[first:end].strip(EDGES)
 
 
 def flat(text: str) -> str:
