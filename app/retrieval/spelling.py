@@ -6,7 +6,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from datetime import date
-from functools import partial
 from itertools import chain, groupby
 from typing import TYPE_CHECKING
 
@@ -62,7 +61,7 @@ def corrected(
         if nearest is not None and (not built or _has_letters_of(small, nearest)):
             read[written] = nearest.capitalize() if written[0].isupper() else nearest
     left = (word for word in unread if word.written not in read)
-    read |= compounds(left, view, tokenizer, partial(_written, view=view))
+    read |= compounds(left, view, tokenizer)
     text, dated = days(with_words(text, read), named_days, view, tokenizer)
     return text, read | dated
 
@@ -162,35 +161,24 @@ def with_words(text: str, read: dict[str, str]) -> str:
     return re.sub(rf"(?<!\w)(?:{either})(?!\w)", lambda found: read[found[0]], text)
 
 
-def compounds(
-    words: Iterable[Word],
-    view: Snapshot,
-    tokenizer: Tokenizer,
-    spelled: Callable[[Sequence[str]], Iterable[str]],
-) -> dict[str, str]:
-    """Words that stand nowhere in the vault -> the shortest compound there that they are part of, as it is
-    written: "Widerspruch" is asked for where notes have "Widerspruchsfrist".
-
-    :param spelled: the words of the passages that hold some tokens, in small letters.
-    """
+def compounds(words: Iterable[Word], view: Snapshot, tokenizer: Tokenizer) -> dict[str, str]:
+    """Words of letters that stand nowhere in the vault -> the shortest compound there that they are part
+    of, as it is written: "Widerspruch" is asked for where notes have "Widerspruchsfrist"."""
     found: dict[str, str] = {}
     for word in words:
         small = fold(word.written.lower())
-        if not word.missing or len(small) < SHORTEST_PART or not small.isalpha():
-            continue
-        if word.written[0].isupper() and tokenizer.language != "de":
-            continue  # A name is no part of another.
+        is_name = word.written[0].isupper() and tokenizer.language != "de"
+        if is_name or len(small) < SHORTEST_PART:
+            continue  # A name is no part of another word.
         tokens = tokenizer.compounds(small, view.lexical)[:LOOKED_AT]
-        by_token = {tuple(tokenizer(one)): one for one in sorted(spelled(tokens))} if tokens else {}
+        by_token = {tuple(tokenizer(one)): one for one in sorted(_written(tokens, view))}
         one = next((by_token[token,] for token in tokens if (token,) in by_token), None)
         if one is not None:
             found[word.written] = one.capitalize() if word.written[0].isupper() else one
     return found
 
 
-_ALSO_A_WORD = re.compile(
-    r"(?:may|march|mar)\b"
-)  # in small letters these are words of English, too
+_ALSO_A_WORD = re.compile(r"(?:may|march|mar)\b")  # of English, in small letters
 
 
 NamedDay = tuple[str, int | None, int, int]
