@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain, zip_longest
 
-from llama_index.core.callbacks.base import CallbackManager
 from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import BaseNode, NodeWithScore
 
@@ -14,7 +13,6 @@ from notehop.app.retrieval.components import (
     Nodes,
     TracedQuery,
     TracedRetriever,
-    Vector,
     ViewSource,
     fill,
     noted,
@@ -109,10 +107,8 @@ class CompoundRetriever(TracedRetriever):
     of the whole at these places. Every other query is handed on as it is.
     """
 
-    def __init__(
-        self, retriever: BaseRetriever, *, callback_manager: CallbackManager | None = None
-    ) -> None:
-        super().__init__(callback_manager=callback_manager)
+    def __init__(self, retriever: BaseRetriever) -> None:
+        super().__init__()
         self._retriever = retriever
 
     def find(self, query: TracedQuery) -> Nodes:
@@ -152,11 +148,6 @@ Words = Callable[[str], Sequence[tuple[str, Sequence[str]]]]
 """A text -> its words in order, as written, each with its tokens: forms that are taken for the same."""
 
 
-def plain_words(text: str) -> Sequence[tuple[str, Sequence[str]]]:
-    """The words of a text, told apart without regard to case alone."""
-    return [(word, (word.casefold(),)) for word in re.findall(r"\w+", text)]
-
-
 class SecondLookRetriever(TracedRetriever):
     """Finds what a query names only by way of what is found first, with any two LlamaIndex retrievers.
 
@@ -175,28 +166,24 @@ class SecondLookRetriever(TracedRetriever):
         retriever: BaseRetriever,
         again: BaseRetriever,
         *,
-        view: ViewSource | None = None,
-        words: Words = plain_words,
-        keep: int = 5,
-        most: int = 4,
-        seeds: int = SEEDS,
+        view: ViewSource,
+        words: Words,
+        keep: int,
+        most: int,
         tentative: bool = False,
-        callback_manager: CallbackManager | None = None,
     ) -> None:
-        """:param view: the index, for retrievers whose hits come without text; None where all have it.
-        :param words: those of a text that say something.
+        """:param words: those of a text that say something.
         :param keep: hits of the first search that nothing is put before, at least 1.
         :param most: hits of the second search at most.
-        :param seeds: hits of the first search that are asked with.
         :param tentative: whether what both searches find stays where the first has it, too, for a later
             stage to choose (:class:`ConnectedNotesPostprocessor` with ``tokens``).
         """
-        super().__init__(callback_manager=callback_manager)
+        super().__init__()
         self._retriever = retriever
         self._again = again
         self._view = view
         self._words = words
-        self._keep, self._most, self._seeds = keep, most, seeds
+        self._keep, self._most = keep, most
         self._tentative = tentative
 
     def find(self, query: TracedQuery) -> Nodes:
@@ -220,13 +207,9 @@ class SecondLookRetriever(TracedRetriever):
 
     def _look(self, query: TracedQuery, found: Nodes) -> Nodes:
         """What the second search adds, best first, each hit with the seed that led to it."""
-        view = None if self._view is None else view_for(query, self._view)
-        first = found[: self._keep]
-        seeds = first[: self._seeds] if view is None else fill(first[: self._seeds], view)
-        by_id = {hit.node.node_id: hit.node for hit in seeds}
-        vectors: Mapping[str, Vector] = {}
-        if view is not None:
-            vectors = dict(zip(*view.chunk_vectors.rows(list(by_id)), strict=True))
+        view, first = view_for(query, self._view), found[: self._keep]
+        by_id = {hit.node.node_id: hit.node for hit in fill(first[:SEEDS], view)}
+        vectors = dict(zip(*view.chunk_vectors.rows(list(by_id)), strict=True))
         names: dict[str, list[str]] = {}
         rankings: dict[str, list[str]] = {}
         hits: dict[str, NodeWithScore] = {hit.node.node_id: hit for hit in found}
@@ -241,10 +224,9 @@ class SecondLookRetriever(TracedRetriever):
             for hit in ranked:
                 hits.setdefault(hit.node.node_id, hit)
         # The note of each hit; one that is of none stands for itself.
-        paths = [None] * len(hits) if view is None else view.paths_of(hits)
         notes = {
             id_: path or _note_of(hit.node) or id_
-            for (id_, hit), path in zip(hits.items(), paths, strict=True)
+            for (id_, hit), path in zip(hits.items(), view.paths_of(hits), strict=True)
         }
         known = {notes[hit.node.node_id] for hit in first}
         best: dict[str, Mapping[str, int]] = {}
@@ -252,9 +234,8 @@ class SecondLookRetriever(TracedRetriever):
             if notes[one.id] not in known and len(best) < self._most:
                 known.add(notes[one.id])
                 best[one.id] = one.ranks
-        new = [hits[one] for one in best]
         added: Nodes = []
-        for hit in new if view is None else fill(new, view):
+        for hit in fill([hits[one] for one in best], view):
             id_, ranks = hit.node.node_id, best[hit.node.node_id]
             seed = by_id[min(ranks, key=lambda one: (ranks[one], one))]
             held = words_of(f"{_title_of(hit.node)} {hit.node.get_content()}")
