@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from llama_index.core.callbacks.base import CallbackManager
 from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore
 
@@ -181,7 +180,6 @@ class GraphEnhancedRetriever(TracedRetriever):
         allowed: AllowedChunks = None,
         with_text: bool = True,
         clock: Callable[[], float] = time.time,
-        callback_manager: CallbackManager | None = None,
     ) -> None:
         """:param weight: of the neighbours' ranking among the signals; with 0 they stand where the
             other signals put them.
@@ -190,7 +188,7 @@ class GraphEnhancedRetriever(TracedRetriever):
         :param clock: seconds since the epoch, for the recency of neighbours.
         :raises ValueError: if ``weight`` is negative.
         """
-        super().__init__(callback_manager=callback_manager)
+        super().__init__()
         if not weight >= 0:
             raise ValueError(f"weight is {weight}; it must be 0 or more")
         self._retriever = retriever

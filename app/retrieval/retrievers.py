@@ -6,12 +6,11 @@ import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from types import MappingProxyType
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
 from llama_index.core.base.embeddings.base import BaseEmbedding
-from llama_index.core.callbacks.base import CallbackManager
 from llama_index.core.llms import MockLLM
 from llama_index.core.retrievers import BaseRetriever, QueryFusionRetriever
 from llama_index.core.retrievers.fusion_retriever import FUSION_MODES
@@ -31,11 +30,10 @@ from notehop.app.retrieval.components import (
     noted,
     view_for,
 )
-from notehop.app.retrieval.filters import AllowedChunks
+from notehop.app.retrieval.filters import EMPTY, AllowedChunks
 from notehop.app.retrieval.filters import among as allowed_among
 from notehop.app.retrieval.intents import DECIDED_BY
 from notehop.config.errors import QueryError, UsageError
-from notehop.indexing.embed.onnx_embedding import QueryEmbedder
 from notehop.indexing.graph.files import fold
 from notehop.indexing.stores.model import ChunkId
 from notehop.indexing.stores.reader import Snapshot
@@ -53,12 +51,8 @@ def query_vector(query: TracedQuery, embed_model: BaseEmbedding, rows: ChunkVect
     # Not ``embedding_strs``, which is empty where a query brings a vector.
     texts = [text for text in query.custom_embedding_strs or [query.query_str] if text.strip()]
     if not texts:
-        raise QueryError("the query is empty; write what you look for")
-    if len(texts) == 1 and isinstance(embed_model, QueryEmbedder):
-        # LlamaIndex's events around it take a tenth of the time that the embedding does.
-        query.vector = of_length_1(embed_model.embed_query(texts[0]))
-    else:
-        query.vector = of_length_1(embed_model.get_agg_embedding_from_queries(texts))
+        raise QueryError(EMPTY)
+    query.vector = of_length_1(embed_model.get_agg_embedding_from_queries(texts))
     return query.vector
 
 
@@ -92,14 +86,13 @@ class SignalRetriever(TracedRetriever):
         allowed: AllowedChunks = None,
         with_text: bool = True,
         similarity_top_k: int = 100,
-        callback_manager: CallbackManager | None = None,
         **more: Any,
     ) -> None:
         """:param allowed: find these chunks only; None for all.
         :param with_text: False leaves text and metadata of the nodes empty, for a later stage to fill.
         :param similarity_top_k: hits at most.
         """
-        super().__init__(callback_manager=callback_manager, **more)
+        super().__init__(**more)
         self.with_text = with_text
         self.source = view
         self.similarity_top_k = similarity_top_k
@@ -138,34 +131,20 @@ class SemanticRetriever(SignalRetriever):
         return [hit for hit in hits if hit[1] > 0]
 
 
-class FieldBM25:
-    """What a :class:`LexicalRetriever` has in the place of ``bm25s.BM25``: the lexical index of the
-    generation that it is asked about."""
-
-    corpus = None
-    # Without the number of documents, to which ``BM25Retriever`` would lower its top k for good.
-    scores: Mapping[str, int] = MappingProxyType({})
-
-    def __init__(self, tokenizer: Tokenizer) -> None:
-        self._tokenizer = tokenizer
-
-    def retrieve(self, query: str, k: int, view: Snapshot, allowed: AllowedChunks) -> Hits:
-        """At most ``k`` of the chunks that hold a word of the query, with their score, above 0."""
-        weights = self._tokenizer.weights(self._tokenizer.query(query), view.lexical)
-        return view.lexical.top(weights, k, allowed)
-
-
 class LexicalRetriever(SignalRetriever, BM25Retriever):  # type: ignore[misc]
     """LlamaIndex's ``BM25Retriever`` over the fields of chunks, with the words of our tokenizer. The stock
     one pads with nodes that match nothing, cannot be empty, and reads every query as English."""
 
     def __init__(self, view: ViewSource, tokenizer: Tokenizer, **more: Any) -> None:
         """:param tokenizer: the one that made the index's tokens."""
-        super().__init__(view, existing_bm25=FieldBM25(tokenizer), **more)
+        # The lexical index is that of the generation that a query sees. No number of documents: to
+        # that ``BM25Retriever`` would lower its top k for good.
+        super().__init__(view, existing_bm25=SimpleNamespace(corpus=None, scores={}), **more)
+        self._tokenizer = tokenizer
 
     def _best(self, query: TracedQuery, view: Snapshot, count: int, allowed: AllowedChunks) -> Hits:
-        found: Hits = self.bm25.retrieve(query.query_str, count, view, allowed)
-        return found
+        weights = self._tokenizer.weights(self._tokenizer.query(query.query_str), view.lexical)
+        return view.lexical.top(weights, count, allowed)
 
 
 class TitleRetriever(SignalRetriever):
@@ -270,7 +249,6 @@ class WeightedFusionRetriever(TracedRetriever, QueryFusionRetriever):
         dispatch: BaseRetriever | None = None,
         deciding: Collection[str] = (),
         widening: Widening | None = None,
-        callback_manager: CallbackManager | None = None,
     ) -> None:
         """:param retrievers: signal name -> retriever.
         :param weights: signal name -> weight, 0 or more; None weighs each 1. A signal of weight 0
@@ -306,7 +284,6 @@ class WeightedFusionRetriever(TracedRetriever, QueryFusionRetriever):
             num_queries=1,
             use_async=False,
             similarity_top_k=similarity_top_k,
-            callback_manager=callback_manager,
         )
 
     def find(self, query: TracedQuery) -> Nodes:
