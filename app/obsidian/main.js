@@ -3,7 +3,7 @@
 "use strict";
 
 const {
-  ItemView, MarkdownView, Notice, Plugin, PluginSettingTab, SecretComponent, Setting, requestUrl, stripHeadingForLink,
+  ItemView, MarkdownView, Notice, Plugin, PluginSettingTab, SecretComponent, Setting, debounce, requestUrl, stripHeadingForLink,
 } = require("obsidian");
 
 const VIEW = "notehop-pane";
@@ -147,7 +147,6 @@ class Pane extends ItemView {
 class Notehop extends Plugin {
   async onload() {
     this.settings = { ...DEFAULTS, ...(await this.loadData()) };
-    this.timer = 0;
     this.registerView(VIEW, (leaf) => new Pane(leaf, this));
     this.addRibbonIcon("waypoints", "Open notehop", () => this.open());
     this.addSettingTab(new SettingTab(this.app, this));
@@ -161,14 +160,13 @@ class Notehop extends Plugin {
       },
     });
     const { workspace, vault } = this.app;
+    // The pane looks again once nobody types any more.
+    const changed = debounce(() => this.tellNote(true), QUIET, true);
+    this.register(() => changed.cancel());
     this.registerEvent(workspace.on("file-open", () => this.tellNote()));
     this.registerEvent(workspace.on("css-change", () => this.tellAll("theme", { theme: this.theme() })));
-    this.registerEvent(vault.on("modify", (file) => this.modified(file)));
+    this.registerEvent(vault.on("modify", (file) => file.path === workspace.getActiveFile()?.path && changed()));
     this.registerEvent(vault.on("rename", () => this.tellNote()));
-  }
-
-  onunload() {
-    window.clearTimeout(this.timer);
   }
 
   // What the pane has to know
@@ -184,13 +182,6 @@ class Notehop extends Plugin {
   tellNote(changed = false) {
     const file = this.app.workspace.getActiveFile();
     this.tellAll("note", { path: file && READ.includes(file.extension) ? file.path : "", changed });
-  }
-
-  /** The open note changed: the pane looks again once nobody types any more. */
-  modified(file) {
-    if (file.path !== this.app.workspace.getActiveFile()?.path) return;
-    window.clearTimeout(this.timer);
-    this.timer = window.setTimeout(() => this.tellNote(true), QUIET);
   }
 
   theme() {

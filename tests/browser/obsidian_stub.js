@@ -98,6 +98,7 @@ class Plugin {
   async loadData() { return this.app.data; }
   async saveData(data) { this.app.data = { ...data }; }
   registerView(type, make) { this.app.workspace.made[type] = make; }
+  register() {}
   registerEvent() {}
   addRibbonIcon() { return document.createElement("a"); }
   addSettingTab(tab) { this.app.tab = tab; }
@@ -143,6 +144,10 @@ window.start = async ({ main, manifest, name, paths, data, secrets, dark }) => {
     requestUrl: async ({ url, headers }) => {
       const [status, text] = await window.requested(url, headers ?? {});
       return { status, text, get json() { return JSON.parse(text); } };
+    },
+    debounce: (call, wait) => {
+      let timer = 0;
+      return () => { clearTimeout(timer); timer = setTimeout(call, wait); };
     },
     stripHeadingForLink: (text) => text.replace(/[#^|:%[\]\\]+/g, " ").trim(),
   };
