@@ -11,6 +11,7 @@ from urllib.parse import quote
 from notehop.app.answer.material import open_uri
 from notehop.app.answer.passages import BETWEEN, properties
 from notehop.app.models import NoteLink, NoteView
+from notehop.app.retrieval.filters import read as read_filters
 from notehop.app.web.markdown import Surroundings, render
 from notehop.app.web.sanitise import sanitise
 from notehop.indexing.graph.files import is_readable
@@ -87,7 +88,6 @@ _NO_TEXT = re.compile(r"(<[^>]*>|&[#\w]+;)")
 
 _WORD = re.compile(r"[^\W_]+(?:['’.\-][^\W_]+)*")
 _UNSPACED = re.compile(r"[\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\u0e01-\u0e3a]{2,}")
-_FILTER = re.compile(r'(?<!\S)-?[\w.]+:(?:"[^"]*"|\S+)')
 
 _tokenizer = lru_cache(maxsize=16)(Tokenizer)
 
@@ -99,7 +99,7 @@ def _marker(query: str, texts: Sequence[str]) -> Callable[[str], str]:
     filters in a query are no words to look for, and function words are none.
     """
     tokens = _tokenizer(detect_language([query, *texts]))
-    wanted = frozenset(tokens.query(_FILTER.sub(" ", query)))
+    wanted = frozenset(tokens.query(read_filters(query, lambda _: True).text))
     if not wanted:
         return lambda html: html
 
