@@ -339,12 +339,11 @@ class TemplatePostprocessor(VaultPostprocessor):
         reasons: dict[str, str] = {}
         if self.share < 1 and not asks_for_templates(query.query_str):
             templates = read_templates(self.vault)
-            paths = {chunk.path for chunk in chunks.values()}
-            held = {path for path in paths if templates.holds(path)}
-            notes = view.notes_at(paths if templates.lines else ())
+            paths = [chunk.path for chunk in chunks.values()] if templates.lines else ()
+            notes = view.notes_at(paths)
             for chunk in chunks.values():
                 title = notes[chunk.path].title if chunk.path in notes else ""
-                if chunk.path in held:
+                if templates.holds(chunk.path):
                     reasons[chunk.id] = TEMPLATE
                 elif templates.lines and is_skeleton(chunk.text, title, templates.lines):
                     reasons[chunk.id] = SKELETON
