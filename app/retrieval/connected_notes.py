@@ -33,13 +33,12 @@ from notehop.app.retrieval.components import (
 from notehop.app.retrieval.filters import among
 from notehop.app.retrieval.freshness import FreshnessPostprocessor
 from notehop.app.retrieval.relevance import idf
-from notehop.app.retrieval.retrievers import known_vector, query_vector
+from notehop.app.retrieval.retrievers import known_similarities, known_vector, query_vector
 from notehop.app.retrieval.subqueries import SECOND_LOOK
 from notehop.config.errors import UsageError
 from notehop.indexing.shown import on_one_line
 from notehop.indexing.stores.model import ChunkId, LinkRow
 from notehop.indexing.stores.reader import Snapshot
-from notehop.indexing.stores.served.chroma_vectors import ChunkVectors
 from notehop.indexing.vault.plain import words_of as plain_words_of
 
 ALIKE = 0.5
@@ -177,13 +176,6 @@ def _count_repeats(view: Snapshot, candidates: Sequence[LinkedNote]) -> None:
 def _words_beside(link: LinkRow) -> frozenset[str]:
     """The words of the sentence that holds a link, without those of the link itself."""
     return words_of(link.sentence) - words_of(link.display or link.raw_target)
-
-
-def known_similarities(table: ChunkVectors, query: Vector, ids: Sequence[str]) -> dict[str, float]:
-    """Return the cosine to the query of each id that has a vector."""
-    distinct = list(dict.fromkeys(ids))
-    values = table.similarities(query, distinct).tolist() if distinct else []
-    return {id_: value for id_, value in zip(distinct, values, strict=True) if value == value}
 
 
 def ranks_of(values: Iterable[float | None]) -> list[int | None]:

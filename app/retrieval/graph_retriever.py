@@ -28,14 +28,9 @@ from notehop.app.retrieval.components import (
     places_of,
     view_for,
 )
-from notehop.app.retrieval.connected_notes import (
-    LinkedNote,
-    known_similarities,
-    linked_candidates,
-    ranks_of,
-)
+from notehop.app.retrieval.connected_notes import LinkedNote, linked_candidates, ranks_of
 from notehop.app.retrieval.filters import AllowedChunks, among
-from notehop.app.retrieval.retrievers import EXPANSION, known_vector
+from notehop.app.retrieval.retrievers import EXPANSION, known_similarities, known_vector
 from notehop.indexing.stores.model import ChunkId
 from notehop.indexing.stores.reader import Snapshot
 

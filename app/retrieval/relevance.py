@@ -24,7 +24,7 @@ from llama_index.core.schema import NodeWithScore
 from numpy.typing import NDArray
 
 from notehop.app.retrieval.components import Nodes, TracedQuery, VaultPostprocessor, noted
-from notehop.app.retrieval.retrievers import DISPATCH, known_vector
+from notehop.app.retrieval.retrievers import DISPATCH, known_similarities, known_vector
 from notehop.config.small_files import open_plain_file, read_json_file
 from notehop.indexing.graph.files import NOTE_SUFFIX, fold, is_note
 from notehop.indexing.stores.lexical import LexicalIndex
@@ -138,17 +138,16 @@ class RelevancePostprocessor(VaultPostprocessor):
         bar = chance_bar(view, words)
         rows = view.chunk_vectors
         vector = known_vector(query, rows)
-        near = [math.nan] * len(ids) if vector is None else rows.similarities(vector, ids)
-        likeness = dict(zip(ids, map(float, near), strict=True))
+        likeness = {} if vector is None else known_similarities(rows, vector, ids)
         best = max((hit.score or 0.0 for hit in hits[:REORDERED]), default=0.0)
         found: Nodes = []
         for at, hit in enumerate(hits):
             score, about = hit.score, hit.node.metadata
-            if (id_ := hit.node.node_id) in likeness:
-                by_words, similarity = coverage(words, held.get(id_, ())), likeness[id_]
-                above = 0.0
-                if bar < 1 and similarity == similarity:
-                    above = (similarity - bar) / (1 - bar)
+            if about.get("role") != "connected":
+                id_ = hit.node.node_id
+                by_words, above = coverage(words, held.get(id_, ())), 0.0
+                if bar < 1 and id_ in likeness:
+                    above = (likeness[id_] - bar) / (1 - bar)
                 relevance = round(min(max(by_words, above, 0.0), 1.0), 4)
                 weak = above <= 0 and by_words < ENOUGH_WORDS
                 if DISPATCH in (about.get("signals") or {}):

@@ -75,6 +75,13 @@ def of_length_1(embedding: Sequence[float] | Vector) -> Vector:
     return vector / np.float32(float(np.linalg.norm(vector)) or 1.0)
 
 
+def known_similarities(table: ChunkVectors, query: Vector, ids: Sequence[str]) -> dict[str, float]:
+    """Return the cosine to the query of each id that has a vector."""
+    distinct = list(dict.fromkeys(ids))
+    values = table.similarities(query, distinct).tolist() if distinct else []
+    return {id_: value for id_, value in zip(distinct, values, strict=True) if value == value}
+
+
 class SignalRetriever(TracedRetriever):
     """A retriever of chunks of the index: :meth:`rank` gives a fusion ids with scores, for to make nodes
     of all would take longer than finding them."""
