@@ -5,9 +5,8 @@ from __future__ import annotations
 import gc
 import logging
 import threading
-import time
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import ExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
@@ -60,15 +59,11 @@ def create_app(
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         # Requests are taken meanwhile: the first one waits for what it needs, and no longer.
-        for name, vault in vaults.items():
-            threading.Thread(
-                target=warm, args=(name, vault), name="notehop-warm", daemon=True
-            ).start()
+        for one in vaults.items():
+            threading.Thread(target=warm, args=one, name="notehop-warm", daemon=True).start()
+            one[1].rest_when_idle(settings.idle_minutes)
         try:
-            with ExitStack() as watched:
-                for vault in vaults.values():
-                    watched.enter_context(vault.resting(settings.idle_minutes))
-                yield
+            yield
         finally:
             workers.close()
             vaults.close()
@@ -103,7 +98,7 @@ def create_app(
 def warm(name: str, vault: LazyVault) -> None:
     """Load all that queries need, of a first index once it is made; what cannot be is logged once."""
     logged = ""
-    while not vault.closed:
+    while not vault.closed.is_set():
         try:
             with _WARMING:
                 vault.open().warm()
@@ -119,4 +114,4 @@ def warm(name: str, vault: LazyVault) -> None:
             # The follower may wait for its turn, or fail and go on later.
             if not isinstance(exc, IndexMissing):
                 return
-            time.sleep(LOOK)
+            vault.closed.wait(LOOK)

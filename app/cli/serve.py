@@ -12,6 +12,7 @@ from typing import Any, Literal
 import typer
 
 from notehop.app.cli.options import VAULT, Common, PlaceOptions, common_option, option
+from notehop.app.cli.output import print_json
 from notehop.config.errors import UsageError
 from notehop.indexing.shown import on_one_line, printable
 
@@ -83,10 +84,9 @@ def serve(
     """Answer over HTTP on this machine."""
     _few_arenas()
     _without_scipy()
-    from notehop.app.cli.output import print_json
     from notehop.app.server import VaultServer
     from notehop.app.services.running_server import Announcement
-    from notehop.app.services.vaults import LazyVault, Vaults
+    from notehop.app.services.vaults import Vaults
 
     _log_to_standard_error("debug" if options.debug else log_level)
     places = options.places(vault, {"server.host": host, "server.port": port}, read_only=read_only)
@@ -99,11 +99,7 @@ def serve(
         server = held.enter_context(VaultServer(places))
         # What is said lies beside the index.
         announced = {} if read_only else {name: Announcement(one) for name, one in places.items()}
-
-        lazy = {
-            name: LazyVault(one, "notehop serve", options.config) for name, one in places.items()
-        }
-        vaults = Vaults(lazy)
+        vaults = Vaults.at(places, "notehop serve", options.config)
         held.callback(vaults.close)
         new = watch and len(vaults) == 1 and vaults.first.is_new
         if new:
@@ -138,9 +134,6 @@ def mcp(
     places = options.places(vault)
     _few_arenas()
     from notehop.app.mcp.stdio import serve
-    from notehop.app.services.vaults import LazyVault, Vaults
+    from notehop.app.services.vaults import Vaults
 
-    vaults = {
-        name: LazyVault(place, "notehop mcp", options.config) for name, place in places.items()
-    }
-    serve(Vaults(vaults), follow=watch)
+    serve(Vaults.at(places, "notehop mcp", options.config), follow=watch)

@@ -8,7 +8,6 @@ import logging
 import os
 import signal
 from collections.abc import Callable
-from contextlib import ExitStack
 from typing import TypeVar
 
 import anyio
@@ -30,10 +29,9 @@ def serve(vaults: Vaults, *, follow: bool) -> None:
     """
     code = 0
     try:
-        with ExitStack() as watched:
-            for vault in vaults.values():
-                watched.enter_context(vault.resting(vault.place.settings.server.idle_minutes))
-            anyio.run(_serve, vaults, follow)
+        for vault in vaults.values():
+            vault.rest_when_idle(vault.place.settings.server.idle_minutes)
+        anyio.run(_serve, vaults, follow)
     except* (BrokenPipeError, ConnectionResetError):
         pass  # the client went while it was written to
     except* BaseException as exc:  # noqa: BLE001 (the process ends in any case)

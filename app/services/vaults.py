@@ -9,9 +9,9 @@ import re
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -99,13 +99,14 @@ class LazyVault:
 
     :param command: what people know this process by.
     :ivar opened: the vault, once it is; then :meth:`open` takes no time.
+    :ivar closed: set when it is closed.
     :ivar follows: whether its index is kept up by this process, or soon will be.
     """
 
     def __init__(self, place: Place, command: str, config_file: Path | None) -> None:
         self.place = place
         self.opened: VaultHandle | None = None
-        self.closed = False
+        self.closed = threading.Event()
         self._command = command
         self._config_file = config_file
         self._opening, self._ending = threading.Lock(), threading.Lock()
@@ -177,30 +178,24 @@ class LazyVault:
         It ends with this one.
         """
         with self._ending:
-            if not self.closed:
+            if not self.closed.is_set():
                 self._follower = FollowerProcess(self.place, self._command, self._config_file)
 
-    @contextmanager
-    def resting(self, minutes: float) -> Iterator[None]:
-        """Have it rest whenever nobody asked for so many minutes, for the block; never for 0."""
-        ended = threading.Event()
+    def rest_when_idle(self, minutes: float) -> None:
+        """Have it rest, until it is closed, whenever nobody asked for so many minutes; never for 0."""
 
         def watch() -> None:
-            while not ended.wait(min(60.0, 15 * minutes)):
+            while not self.closed.wait(min(60.0, 15 * minutes)):
                 if self.opened is not None and self.opened.rest(60 * minutes):
                     _log.info("nobody asked for %g minutes: models and index are let go", minutes)
 
         if minutes > 0:
             threading.Thread(target=watch, name="notehop-idle", daemon=True).start()
-        try:
-            yield
-        finally:
-            ended.set()
 
     def close(self) -> None:
         """Let go of the vault, and end what follows it; it finishes what it writes."""
         with self._ending:
-            self.closed = True
+            self.closed.set()
         if self._follower is not None:
             self._follower.stop()
         if self.opened is not None:
@@ -209,6 +204,11 @@ class LazyVault:
 
 class Vaults(dict[str, LazyVault]):
     """Vaults, at least one, by the names that they go by in this process."""
+
+    @classmethod
+    def at(cls, places: Mapping[str, Place], command: str, config_file: Path | None) -> Vaults:
+        """Those at some places, none of them opened yet, as :class:`LazyVault`."""
+        return cls({name: LazyVault(one, command, config_file) for name, one in places.items()})
 
     @classmethod
     def of(cls, vault: VaultHandle) -> Vaults:
@@ -239,8 +239,8 @@ class Vaults(dict[str, LazyVault]):
         for _, vault in sorted(zip(new, self.values(), strict=True), key=itemgetter(0)):
             vault.follow()
             # To make two indexes at once would take twice the memory.
-            while vault.first_index()[0] is not None and not vault.closed:
-                time.sleep(LOOK)
+            while vault.first_index()[0] is not None and not vault.closed.wait(LOOK):
+                pass
 
     def close(self) -> None:
         """Close all, at once: each may have to finish what it writes."""
