@@ -6,10 +6,10 @@ import ctypes
 import gc
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from functools import cache, lru_cache, partial
+from functools import lru_cache, partial
 from hashlib import blake2b
 from typing import Any, NamedTuple, NoReturn
 
@@ -129,15 +129,9 @@ class Engine:
         self._opened = opened
         self._reader: Reader | None = opened()
         self._generation = self._reader.generation
-        try:
-            if llm is None and place.settings.llm.provider != "none":
-                from notehop.indexing.llm.provider_llm import ProviderLLM
-
-                llm = ProviderLLM(place.settings, place.log_dir)
-            self.llm = llm
-        except BaseException:
-            self._reader.close()
-            raise
+        if llm is None and place.settings.llm.provider != "none":
+            llm = ProviderLLM(place.settings, place.log_dir)
+        self.llm = llm
         self.ready = False
         # Who reads notes does not wait for models.
         self._opening = threading.Lock()
@@ -364,11 +358,7 @@ class Engine:
                 return []
 
             # One a query: it counts what it reads.
-            current = cache(partial(CurrentNotes, view, place))
-
-            def stands(paths: Iterable[str]) -> bool:
-                return current().any_of(paths)
-
+            stands = CurrentNotes(view, place).any_of
             asked: ListQuestion | None = None
             with trace.timed(FILTERS):
                 filters, literal = wanted.asked.filters, wanted.asked.literal
@@ -379,12 +369,7 @@ class Engine:
             if asked is not None:
                 narrowed, wanted = asked.narrowed, asked.wanted(wanted)
             # The caller's query keeps its filters: who asks with it again asks the same.
-            query = TracedQuery(
-                text,
-                custom_embedding_strs=query.custom_embedding_strs,
-                embedding=query.embedding,
-                trace=trace,
-            )
+            query = replace(query, query_str=text)
             trace.text, trace.filters = text, list(narrowed.said)
             for warning in narrowed.warnings:
                 trace.warn(warning)
