@@ -5,7 +5,7 @@ from contextlib import aclosing
 from dataclasses import replace
 from http import HTTPStatus
 from operator import methodcaller
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 from urllib.parse import quote
 
 from fastapi import APIRouter, Depends, Path, Request, Response
@@ -19,15 +19,16 @@ from notehop.app.api.guard import OPENS, TRUSTED, from_here
 from notehop.app.api.openapi import STREAM
 from notehop.app.api.workers import Workers, stream
 from notehop.app.problems import failure_of
+from notehop.app.services.notes.browse import MOST
+from notehop.app.services.notes.find_note import LONGEST
 from notehop.app.services.vault import VaultHandle
 from notehop.app.services.vaults import ASKED, NAMED, LazyVault, Vaults, below
 
 JSON = "application/json"
 
-MOST = 300  # notes of a picture at most: with more nothing can be told apart
-LONGEST = 1_000  # characters of a path or a name
-
 Name = Annotated[str, Parameter(min_length=1, max_length=LONGEST)]
+
+RouteT = TypeVar("RouteT", bound=Callable[..., Any])
 
 Prove = Callable[[str], str]
 """Answers the challenge of a program that has to know which server this is."""
@@ -80,6 +81,11 @@ def routes(vaults: Vaults, workers: Workers, version: str, prove: Mapping[str, P
         options |= {"response_model": reply_model, "summary": summary}
         router.add_api_route(path, answer, methods=["POST"], **options)
 
+    def get(
+        path: str, reply_model: Any, summary: str, tag: str = "notes", **more: Any
+    ) -> Callable[[RouteT], RouteT]:
+        return router.get(path, response_model=reply_model, summary=summary, tags=[tag], **more)
+
     post("/query", "ask", models.Query, models.Answer, "Answer a question with citations")
     told = "The same as /query, by the name that the command line and the tools have for it"
     post("/ask", "ask", models.Query, models.Answer, told)
@@ -118,12 +124,9 @@ def routes(vaults: Vaults, workers: Workers, version: str, prove: Mapping[str, P
     told = "List the themes of the vault"
     post("/themes", "themes", models.ThemesQuery, models.ThemesResult, told)
 
-    @router.get(
-        "/notes/{path:path}",
-        summary="Read a note: its text, outline, links both ways and unlinked mentions",
-        response_model=models.NoteView,
-        tags=["notes"],
-    )
+    told = "Read a note: its text, outline, links both ways and unlinked mentions"
+
+    @get("/notes/{path:path}", models.NoteView, told)
     async def read_note(
         request: Request,
         path: str = Path(max_length=LONGEST, description="Path in the vault, title or alias."),
@@ -134,12 +137,9 @@ def routes(vaults: Vaults, workers: Workers, version: str, prove: Mapping[str, P
             request, lambda vault: vault.note(path, section=section, mentions=mentions)
         )
 
-    @router.get(
-        "/graph",
-        summary="Lay out the notes around some, or the best linked ones, to be drawn",
-        response_model=models.GraphView,
-        tags=["notes"],
-    )
+    told = "Lay out the notes around some, or the best linked ones, to be drawn"
+
+    @get("/graph", models.GraphView, told)
     async def graph(
         request: Request,
         around: list[Name] = Parameter([], max_length=20, description="Paths, titles or aliases."),
@@ -148,12 +148,7 @@ def routes(vaults: Vaults, workers: Workers, version: str, prove: Mapping[str, P
     ) -> Response:
         return await reply(request, lambda vault: vault.picture(around, depth=depth, most=most))
 
-    @router.get(
-        "/suggest",
-        summary="Suggest links that a note, or the whole vault, may lack",
-        response_model=models.Suggestions,
-        tags=["notes"],
-    )
+    @get("/suggest", models.Suggestions, "Suggest links that a note, or the whole vault, may lack")
     async def suggest(
         request: Request,
         note: Name | None = Parameter(
@@ -182,25 +177,18 @@ def routes(vaults: Vaults, workers: Workers, version: str, prove: Mapping[str, P
     told = "Turn texts into vectors with the model of the index"
     post("/embed", "embed", models.EmbedQuery, models.Embedded, told)
 
-    @router.get(
-        "/status",
-        tags=["state"],
-        summary="Say what the index holds, how fresh it is, and who works on it",
-        description="Paths and settings are told to this machine only.",
-        response_model=models.IndexStatus,
-    )
+    told = "Say what the index holds, how fresh it is, and who works on it"
+    private = "Paths and settings are told to this machine only."
+
+    @get("/status", models.IndexStatus, told, "state", description=private)
     async def status(request: Request) -> Response:
         here = from_here(request.scope)
         return await reply(request, lambda vault: seen(vault.status(), from_here=here))
 
-    @router.get(
-        "/vaults",
-        name="vaults",
-        tags=["state"],
-        summary="List the vaults of the server, the default first",
-        description="Below the `url` of each are all routes of this server, for that vault.",
-        response_model=models.VaultList,
-    )
+    told = "List the vaults of the server, the default first"
+    below_each = "Below the `url` of each are all routes of this server, for that vault."
+
+    @get("/vaults", models.VaultList, told, "state", name="vaults", description=below_each)
     async def list_vaults(request: Request) -> models.VaultList:
         here, opens = from_here(request.scope), request.scope.get(OPENS)
         found = [
