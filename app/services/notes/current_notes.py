@@ -19,7 +19,8 @@ from notehop.indexing.graph.files import is_pdf
 from notehop.indexing.graph.resolve import Status
 from notehop.indexing.stores.model import ChunkRow, LinkRow, NoteRow
 from notehop.indexing.stores.reader import Snapshot
-from notehop.indexing.vault.parse import Read, read_note
+from notehop.indexing.vault.model import Note
+from notehop.indexing.vault.parse import read_note
 from notehop.indexing.vault.plain import shortened
 
 
@@ -125,8 +126,9 @@ def flat(text: str) -> str:
     return " ".join(_EMPHASIS.sub(r"\2", bare).split()) or " ".join(text.split()).lstrip("# ")
 
 
-def as_now(place: Place, paths: Sequence[str], *, pdfs: bool = False) -> Iterator[Read | None]:
-    """Files as the index would read them now, in order; None for what it would not, or cannot.
+def as_now(place: Place, paths: Sequence[str], *, pdfs: bool = False) -> Iterator[Note | None]:
+    """Files as the index would read them now, in order; None for what it would not, or cannot. One that
+    does not say when it was modified has the time of its file.
 
     :param pdfs: whether to read PDFs, which takes a second each; None for them otherwise.
     """
@@ -140,4 +142,8 @@ def as_now(place: Place, paths: Sequence[str], *, pdfs: bool = False) -> Iterato
             yield None
             continue
         read = read_note(place.vault, file, "", comment_links=settings.comment_links)
-        yield read if read.note is not None and read.note.excluded is None else None
+        if (note := read.note) is None or note.excluded is not None:
+            yield None
+        else:
+            at = read.file.mtime_ns / 1e9 if note.modified is None else note.modified
+            yield replace(note, modified=at)

@@ -52,13 +52,13 @@ def mentions_of(
     paths = sorted(path for path in holding - {None, note.path} if path and not is_pdf(path))[:READ]
     found: list[Mention] = []
     count = 0
-    for file in as_now(place, paths):
+    for naming in as_now(place, paths):
         if len(found) == LISTED:
             break
-        if file is not None and file.note is not None:
-            own = [*_unlinked(file.note, names)]
+        if naming is not None:
+            own = [*_unlinked(naming, names)]
             count += len(own)
-            found += _mentions(file.note, own[: LISTED - len(found)], tokenizer.language)
+            found += _mentions(naming, own[: LISTED - len(found)], tokenizer.language)
     return found, count
 
 
@@ -81,12 +81,8 @@ def first_naming(
         number, said = lines.at(one.start()), one[0].casefold()
         line, below = written[number - 1].casefold(), "".join(written[number : number + 1])
         linked = any(f"[[{said}{end}" in line for end in ("]", "|", "\\|", "#"))
-        if (
-            linked
-            or number in headings
-            or is_below_a_head(below)
-            or " ".join(said.split()) in others
-        ):
+        longer_one = " ".join(said.split()) in others
+        if linked or number in headings or is_below_a_head(below) or longer_one:
             return False
         return len(said.split()) > 1 or initials.get(said) == one[0][0]
 

@@ -23,7 +23,6 @@ from notehop.indexing.graph.resolve import find_fragment, outline_of_note
 from notehop.indexing.stores.model import LinkRow
 from notehop.indexing.tokens.tokenizer import Tokenizer
 from notehop.indexing.vault.model import Note
-from notehop.indexing.vault.parse import Read
 from notehop.indexing.vault.plain import words_of
 
 COMMENTS = ("%%", "<!--")  # how what nobody is to see begins
@@ -41,11 +40,10 @@ def note_view(
 ) -> NoteView:
     """Read a note, as :meth:`VaultHandle.note`; one that is not indexed yet has its path only."""
     view, place = now.indexed, now.place
-    read, address = _read_meant(now, said)
-    assert read.note is not None
-    path, note = read.file.path, read.note
+    note, address = _read_meant(now, said)
+    path = note.path
     row = view.note(path)
-    changed = row is None or row.content_hash != read.content_hash
+    changed = row is None or row.content_hash != note.content_hash
     if section is not None:
         address = NoteAddress(said, section)
     part, first, last = _part(note, said, address)
@@ -61,7 +59,7 @@ def note_view(
         tags=list(note.tags),
         page_type=note.page_type,
         created=note.created,
-        modified=note.modified if note.modified is not None else read.file.mtime_ns / 1e9,
+        modified=note.modified or 0.0,
         section=part,
         lines=(first, last),
         text="\n".join(_lines(note)[first - 1 : last]),
@@ -78,7 +76,7 @@ def note_view(
     )
 
 
-def _read_meant(now: CurrentNotes, said: str) -> tuple[Read, NoteAddress]:
+def _read_meant(now: CurrentNotes, said: str) -> tuple[Note, NoteAddress]:
     """The note that is meant, read from its file, and the place in it."""
     try:
         path, address = note_meant(now, said)
@@ -90,21 +88,17 @@ def _read_meant(now: CurrentNotes, said: str) -> tuple[Read, NoteAddress]:
                 if (fresh := next(as_now(now.place, [path], pdfs=True))) is not None:
                     return fresh, named
         raise
-    read = next(as_now(now.place, [path], pdfs=True))
-    if read is None:
+    note = next(as_now(now.place, [path], pdfs=True))
+    if note is None:
         raise NoteMissing(f"{shown(said)}: no note of this vault")
-    return read, address
+    return note, address
 
 
 def _can_be_a_path(name: str) -> bool:
-    return (
-        len(name) <= LONGEST
-        and not {"\0", "\\"}.intersection(name)
-        and all(
-            part and not part.startswith(".") and len(part.encode("utf-8", "replace")) <= MAX_NAME
-            for part in name.split("/")
-        )
-    )
+    parts = name.split("/")
+    longest = max(len(part.encode("utf-8", "replace")) for part in parts)
+    plain = all(part and not part.startswith(".") for part in parts)
+    return plain and not {"\0", "\\"} & {*name} and len(name) <= LONGEST and longest <= MAX_NAME
 
 
 def _lines(note: Note) -> list[str]:
@@ -134,9 +128,8 @@ def _part(note: Note, said: str, address: NoteAddress) -> tuple[str | None, int,
     span = find_fragment(outline, wanted) or find_fragment(outline, wanted.replace(" > ", "#"))
     if span is None:
         headings = [shown(text) for _, text, _ in outline.headings if text.strip()]
-        instead = (
-            f"its headings are {listed(headings, _NAMED)}" if headings else "it has no headings"
-        )
+        own = listed(headings, _NAMED)
+        instead = f"its headings are {own}" if headings else "it has no headings"
         section = shown(str(address.section))
         raise NoteMissing(f"{shown(said)}: no section {section}; {instead}")
     starts = {one.line: one.plain for one in note.headings}

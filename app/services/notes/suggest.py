@@ -99,6 +99,11 @@ class _Pair:
     said: Mention | None = None
     rarity: float = 0.0
 
+    @property
+    def ends(self) -> frozenset[str]:
+        """The notes, whichever way the link would lead."""
+        return frozenset((self.source, self.target))
+
 
 def suggest(now: CurrentNotes, tokenizer: Tokenizer, said: str | None, limit: int) -> Suggestions:
     """Suggest links, as :meth:`VaultHandle.suggest`."""
@@ -211,8 +216,8 @@ class _UnlinkedPairs:
 
     def _is_in_a_table(self, path: str, line: int) -> bool:
         """Whether a line of a note is a row below the head of a table, as it is now."""
-        read = next(as_now(self._now.place, [path]))
-        lines = read.note.text.split("\n")[:line] if read is not None and read.note else []
+        note = next(as_now(self._now.place, [path]))
+        lines = [] if note is None else note.text.split("\n")[:line]
         return any(map(is_below_a_head, takewhile(lambda one: "|" in one, reversed(lines))))
 
     def _around(self, path: str) -> tuple[list[_Pair], list[_Pair]]:
@@ -221,11 +226,9 @@ class _UnlinkedPairs:
         self._add([*catalog.leading_links([path]), *catalog.links_leading_to([path])])
         passed_over = self._linked.get(path, set())
         near, words = self._nearest(path), self._words(path)
-        read = next(as_now(self._now.place, [path]))
         naming: list[_Pair] = []
         made: set[str] = set()
-        if read is not None and read.note is not None:
-            note = read.note
+        if (note := next(as_now(self._now.place, [path]))) is not None:
             text = fold(" ".join(note.text[: note.body_start + LOOKED_AT].split()))
             naming = [
                 _Pair(path, target, 0, rarity=self._rarity(name))
@@ -265,12 +268,9 @@ class _UnlinkedPairs:
         self._add(self._view.catalog.leading_links())
         paths = [path for path in self._view.paths() if self._can_be_linked(path)]
         alike = self._alike([one for one in paths if not _is_day(one)])
-        ranks = {frozenset((one.source, one.target)): one.rank for one in alike}
-        naming = [
-            replace(pair, rank=ranks.get(frozenset((pair.source, pair.target)), NEIGHBOURS))
-            for pair in self._naming(paths)
-        ]
-        return naming, alike
+        ranks = {one.ends: one.rank for one in alike}
+        naming = self._naming(paths)
+        return [replace(one, rank=ranks.get(one.ends, NEIGHBOURS)) for one in naming], alike
 
     def _read(self, naming: Sequence[_Pair], alike: Sequence[_Pair], most: int) -> list[_Pair]:
         """The best of some pairs, each once, with the place where one really names the other; what is not
@@ -278,33 +278,27 @@ class _UnlinkedPairs:
         whole = self.path is None
         best: dict[frozenset[str], _Pair] = {}
         for pair in self._best_first([*naming, *alike]):
-            best.setdefault(frozenset((pair.source, pair.target)), pair)
-        similar = {frozenset((pair.source, pair.target)): pair for pair in alike}
+            best.setdefault(pair.ends, pair)
+        similar = {pair.ends: pair for pair in alike}
         # What speaks of the same and names nothing is not read for the sake of one note.
-        named = best if whole else {frozenset((pair.source, pair.target)) for pair in naming}
+        named = best if whole else {pair.ends for pair in naming}
         paths = sorted({path for key in islice(best, most) if key in named for path in key})
-        files = dict(zip(paths, as_now(self._now.place, paths), strict=True))
+        notes = dict(zip(paths, as_now(self._now.place, paths), strict=True))
         rows, longer = self._now.notes_at(paths), self._names_by_word()
         found: list[_Pair] = []
         for key, pair in islice(best.items(), most):
             for source, target in ((pair.source, pair.target), (pair.target, pair.source)):
-                file = files.get(source)
+                note, row = notes.get(source), rows.get(target)
                 # A link can be written into a note alone: not into a page of a PDF, or a card.
-                if file is None or file.note is None or target not in rows or not is_note(source):
+                if note is None or row is None or not is_note(source):
                     continue
-                called = {
-                    link_name(target),
-                    *map(fold, (rows[target].title, *rows[target].aliases)),
-                }
                 others = {
                     name
-                    for own in called
+                    for own in (link_name(target), *map(fold, (row.title, *row.aliases)))
                     for name in longer.get(own.partition(" ")[0], ())
                     if f" {own} " in f" {name} "
                 }
-                said = first_naming(
-                    file.note, rows[target], self._tokenizer.language, sorted(others)
-                )
+                said = first_naming(note, row, self._tokenizer.language, others)
                 if said is None or (whole and (_is_small(said.name) or _is_day(target))):
                     continue
                 rarity = self._rarity(said.name)
@@ -379,9 +373,9 @@ class _UnlinkedPairs:
                     if target in self._linked.get(paths[at], ()):
                         continue
                     pair = _Pair(paths[at], target, rank)
-                    key = frozenset((paths[at], target))
-                    if key not in pairs or self._score(pair) > self._score(pairs[key]):
-                        pairs[key] = pair
+                    known = pairs.get(pair.ends)
+                    if known is None or self._score(pair) > self._score(known):
+                        pairs[pair.ends] = pair
         return [*pairs.values()]
 
     def _naming(self, paths: Sequence[str]) -> list[_Pair]:
