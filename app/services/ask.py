@@ -263,10 +263,9 @@ class QuestionRun:
         asks = bool((self.query.trace.text or "").strip())
         # Filters alone name the notes that they leave, and quote nothing.
         shown = answer.citations if asks or answer.citations else answer.sources
-        kept = self.again
-        if self.told and kept is None:
-            kept = Turn("", text)
-        if kept is None:
+        # What asks nothing new leaves the questions after it about what was asked before it.
+        kept = self.again or Turn("", text)
+        if not self.told:
             kept = Turn(
                 turn.question or self.asked.query,
                 text,
@@ -275,7 +274,6 @@ class QuestionRun:
                 refused=asks and answer.mode == "none",
                 filters=self.asked.filters,
             )
-        # What asks nothing new leaves the questions after it about what was asked before it.
         kept = replace(
             kept,
             answer=text,
