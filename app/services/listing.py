@@ -33,7 +33,7 @@ from notehop.app.retrieval.filters import (
 )
 from notehop.app.retrieval.intents import SMALL, names_of
 from notehop.app.retrieval.relevance import asks_for_templates, read_templates
-from notehop.app.services.period import MONTH, Period, period_of
+from notehop.app.services.period import Period, period_of
 from notehop.indexing.graph.files import fold as folded
 from notehop.indexing.shown import counted, on_one_line
 from notehop.indexing.stores.labels import TAG, TYPE, NoteLabels, property_key
@@ -53,7 +53,7 @@ _ASKS = re.compile(rf"^(?:(?:{'|'.join(_WORDS['polite'])}) )?(?:{'|'.join(_WORDS
 _ASKS_OF_A_TIME = re.compile(rf"{_ASKS.pattern}|^(?:{'|'.join(_WORDS['asks_of_a_time'])})")
 _OF_A_KIND = re.compile(_WORDS["of_a_kind"])
 _WORD = re.compile(r"[^\W_]+")
-_ASKING, _DONE = frozenset(_WORDS["asking"]), frozenset(_WORDS["done"])
+_ASKING, _DONE = SMALL | {*_WORDS["asking"]}, frozenset(_WORDS["done"])
 _HAVING, _NO_KIND = frozenset(_WORDS["having"]), frozenset(_WORDS["no_kind"])
 _GOES_ON, _IS_DONE = re.compile(_WORDS["goes_on"]), re.compile(_WORDS["is_done"])
 
@@ -167,13 +167,12 @@ def list_question(
     :param stands: whether any of some notes is there still.
     :param vault: whose templates are none of the notes, unless they are asked for.
     """
-    if asked.lists:
+    if asked.lists or asked.nothing:
         return None
     text, today, labels = asked.text, date.today(), view.labels
-    if not asked.nothing and (links := _links_asked(asked, view)):
+    if links := _links_asked(asked, view):
         return links
-    subject = None if asked.nothing else _subject_asked(text)
-    if subject is not None:
+    if (subject := _subject_asked(text)) is not None:
         ids = among(view.catalog.chunks_holding("[ ]"), asked.allowed)
         tasks = _with_open_tasks(view, subject, text, ids, tokenizer)
         if tasks is not None and tasks[0]:
@@ -186,11 +185,11 @@ def list_question(
             )
     period = period_of(text, today)
     plain = _plain(text if period is None else period.rest)
-    found = () if asked.nothing else _conditions(plain, period, labels, tokenizer, today)
+    found = _conditions(plain, period, labels, tokenizer, today)
     if not found:
         if period is not None and _asks_for_few_days(plain, period):
             first, last = period.first, period.end - timedelta(days=1)
-            if not labels.dated(first.isoformat(), period.end.isoformat()):
+            if not labels.dated(*period.days):
                 days = f"{first}" if last == first else f"{first} to {last}"
                 trace.warn(f"no note is dated {days}; this is what else speaks of it")
         return None
@@ -211,22 +210,22 @@ def list_question(
     matched = kept.notes.only or frozenset[str]()
     path = _list_of(plain, view, matched) if period is None else None
     if path is not None and stands([path]):
-        named, title = view.notes_named(_kind_asked(plain)), view.notes_at([path])[path].title
-        if path in named:
+        title = view.notes_at([path])[path].title
+        if path in view.notes_named(" ".join(_telling(plain))):
             return None  # the note is the list: it is quoted
         trace.warn(f"the note {on_one_line(title)} lists notes, too: {on_one_line(path)}")
     return ListQuestion(kept)
 
 
-def _kind_asked(plain: str) -> str:
-    """What is to be listed, in the words of the question."""
-    return " ".join(word for word in plain.split() if word not in SMALL | _ASKING)
+def _telling(plain: str) -> list[str]:
+    """The words of a question that tell what is to be listed."""
+    return [word for word in plain.split() if word not in _ASKING]
 
 
 def _list_of(plain: str, view: Snapshot, matched: Paths) -> str | None:
     """The note that goes by what is to be listed, alone or with a word beside it ("MOC Ethics"), and lists
     as many as ``matched``; None if there is none."""
-    words = set(_kind_asked(plain).split())
+    words = {*_telling(plain)}
     called = [
         (len(own), path)
         for name, path in view.catalog.names()
@@ -235,18 +234,16 @@ def _list_of(plain: str, view: Snapshot, matched: Paths) -> str | None:
     for _, path in sorted(called):
         text = "\n".join(one.text for one in view.chunks_of(path))
         links = {link.target_path for link in view.links_from([path]) if link.target_path}
-        if path not in matched and max(len(links), len(_ITEM.findall(text))) >= max(
-            3, len(matched)
-        ):
+        listed = max(len(links), len(_ITEM.findall(text)))
+        if path not in matched and listed >= max(3, len(matched)):
             return path
     return None
 
 
 def _asks_for_few_days(plain: str, period: Period) -> bool:
     """Whether nothing is asked for but what is dated in a month at most."""
-    few = period.end - period.first <= MONTH
-    others = set(plain.split()) - SMALL - _ASKING - _DONE
-    return few and not others and _ASKS_OF_A_TIME.search(plain) is not None
+    nothing_else = _DONE.issuperset(_telling(plain))
+    return period.is_short and nothing_else and _ASKS_OF_A_TIME.search(plain) is not None
 
 
 def _conditions(
@@ -256,7 +253,7 @@ def _conditions(
     else, or has a word that is no type, property, tag, folder or time of the vault."""
     if not (_ASKS if period is None else _ASKS_OF_A_TIME).search(plain):
         return ()
-    named = [word for word in plain.split() if word not in SMALL | _ASKING]
+    named = _telling(plain)
     idle = _HAVING if period is None else _HAVING | _DONE
     left_over = [word for word in named if word not in idle]
     if len(left_over) > LONGEST or len(named) > 2 * LONGEST or (period is None and not left_over):
@@ -271,7 +268,7 @@ def _conditions(
     for chosen in islice(_covering(tokens, found), CHOICES):
         notes = [notes_of(one, labels, today) for one in chosen]
         if period is not None:
-            notes.append(labels.dated(period.first.isoformat(), period.end.isoformat()))
+            notes.append(labels.dated(*period.days))
         left = reduce(frozenset.intersection, notes)
         if _is_a_kind(chosen, left, plain, period):
             read.append((len(left), chosen))
@@ -280,8 +277,8 @@ def _conditions(
     best = next((chosen for count, chosen in read if count and 2 * count >= most), None)
     if best is None or period is None:
         return best or ()
-    days = period.first.isoformat(), period.end.isoformat()
-    return (*best, Condition("after", days[0]), Condition("before", days[1]))
+    first, end = period.days
+    return (*best, Condition("after", first), Condition("before", end))
 
 
 def _is_a_kind(chosen: Sequence[Condition], left: Paths, plain: str, period: Period | None) -> bool:
@@ -290,8 +287,7 @@ def _is_a_kind(chosen: Sequence[Condition], left: Paths, plain: str, period: Per
         return True
     if period is not None:
         # The time of a file says little: a copy of the vault has new ones.
-        few = period.end - period.first <= MONTH
-        return bool(chosen) or (few and any(day_in_name(path) for path in left))
+        return bool(chosen) or (period.is_short and any(map(day_in_name, left)))
     # One note with a tag may hold the list that is asked for.
     return len(left) > 1 and not _OF_A_KIND.search(plain)
 
@@ -312,7 +308,7 @@ def _candidates(plain: str, labels: NoteLabels, tokenizer: Tokenizer) -> list[Na
         return frozenset(_tokens(text, tokenizer))
 
     asked = named(plain)
-    said = [word for word in plain.split() if word not in SMALL | _ASKING]
+    said = _telling(plain)
     begins = {word[:BEGINNING] for word in (*said, *_tokens(" ".join(said), tokenizer))}
     patterns = (
         re.escape(word) + (r"(?![^\W_])" if len(word) < BEGINNING else "")

@@ -35,6 +35,16 @@ class Period:
     end: date
     rest: str
 
+    @property
+    def days(self) -> tuple[str, str]:
+        """``first`` and ``end`` as notes are dated."""
+        return self.first.isoformat(), self.end.isoformat()
+
+    @property
+    def is_short(self) -> bool:
+        """Whether it is a month at most."""
+        return self.end - self.first <= MONTH
+
 
 def period_of(text: str, today: date) -> Period | None:
     """The one period that a question names, without a year the last that has begun; None for several, and
