@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from notehop.app.cli.options import Common, argument, given_path, option
+from notehop.app.cli.output import print_json
 from notehop.config.errors import UsageError
 
 WORK = Path("build/eval")  # where golden sets are unpacked and indexed
@@ -51,7 +52,6 @@ def evaluate(
     if ablate and answers is not None:
         raise UsageError("--ablate is not for --answers (docs/evaluation.md)")
     from notehop.app.cli import show_evaluation as shown
-    from notehop.app.cli.output import print_json
     from notehop.app.evaluation import run
     from notehop.app.evaluation.variants import EvaluationPlan
     from notehop.indexing.report import TextProgress

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, get_type_hints
 
 import typer
 
+from notehop.app.cli.output import print_json
 from notehop.config.errors import UsageError
 
 if TYPE_CHECKING:
@@ -127,8 +128,6 @@ class Common(PlaceOptions):
 
     def print(self, found: T, show: Callable[[T], None]) -> None:
         """Print a result: as one JSON document where that is asked for, else as a person is shown it."""
-        from notehop.app.cli.output import print_json
-
         if self.json:
             print_json(found)
         else:

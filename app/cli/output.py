@@ -1,4 +1,6 @@
-"""How the command line writes: results to standard output, everything else to standard error."""
+"""How the command line writes: results to standard output, everything else to standard error. Rich, which
+takes long to load, is loaded with the first that needs it.
+"""
 
 from __future__ import annotations
 
@@ -7,48 +9,45 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
-from typing import Any
-
-from pydantic import BaseModel
-from rich.console import Console
-from rich.text import Text
+from typing import TYPE_CHECKING, Any
 
 from notehop.indexing.shown import on_one_line, printable
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 WIDEST = 100  # columns that prose takes at most: longer lines are hard to read
 
 
 def print_json(value: Any) -> None:
     """Print one JSON document: a model, or plain values; it is JSON in any encoding of the stream."""
-    plain = value.model_dump() if isinstance(value, BaseModel) else value
+    plain = value.model_dump() if hasattr(value, "model_dump") else value
     narrow = "utf" not in (sys.stdout.encoding or "utf-8").lower()
     sys.stdout.write(json.dumps(plain, ensure_ascii=narrow, indent=2) + "\n")
 
 
 @cache
-def out() -> Console:
-    """Standard output, for results."""
-    return Console(highlight=False, markup=False, emoji=False)
+def console(*, stderr: bool = False) -> Console:
+    """Standard output, for results; or standard error, for progress, warnings and errors."""
+    from rich.console import Console
 
-
-@cache
-def err() -> Console:
-    """Standard error, for progress, warnings and errors."""
-    return Console(stderr=True, highlight=False, markup=False, emoji=False)
+    return Console(stderr=stderr, highlight=False, markup=False, emoji=False)
 
 
 def show(text: str, *, indent: int = 0, style: str = "") -> None:
     """Print a paragraph: wrapped on a terminal, as it is where another program reads."""
-    said, console = printable(text), out()
-    if not console.is_terminal:
+    said, out = printable(text), console()
+    if not out.is_terminal:
         sys.stdout.writelines(
             f"{' ' * indent}{line}\n" if line else "\n" for line in said.split("\n")
         )
         return
+    from rich.text import Text
+
     # Not with Padding: it fills every line up, and what is copied would end in spaces.
-    for line in Text(said, style).wrap(console, min(console.width, WIDEST) - indent):
+    for line in Text(said, style).wrap(out, min(out.width, WIDEST) - indent):
         line.rstrip()
-        console.print(Text(" " * indent) + line, soft_wrap=True)
+        out.print(Text(" " * indent) + line, soft_wrap=True)
 
 
 def show_line(text: str, *, indent: int = 0, style: str = "") -> None:
@@ -63,7 +62,7 @@ def headline(text: str, note: str = "") -> None:
 
 def say(text: str, style: str = "") -> None:
     """Print a line to standard error."""
-    err().print(Text(printable(on_one_line(text)), style), soft_wrap=True)
+    console(stderr=True).print(printable(on_one_line(text)), style=style, soft_wrap=True)
 
 
 @contextmanager
@@ -72,7 +71,7 @@ def waiting(what: str) -> Iterator[Callable[[], None]]:
     if not sys.stderr.isatty():
         yield lambda: None
         return
-    with err().status(Text(what, "dim")) as shown:
+    with console(stderr=True).status(f"[dim]{what}[/]") as shown:
         yield shown.stop
 
 

@@ -27,6 +27,7 @@ from notehop.app.cli.options import (
     query_option,
     words,
 )
+from notehop.app.cli.output import console, say, show, waiting, warn
 from notehop.config.errors import NotehopError, UsageError
 from notehop.indexing.shown import counted, printable
 
@@ -57,14 +58,13 @@ def ask(
     literal: bool = LITERAL,
 ) -> None:
     """Answer a question from the vault, with citations and connected notes."""
-    from notehop.app.cli.output import out
     from notehop.app.cli.show_answer import show_answer
     from notehop.app.models import Query
 
     query = how.query(Query, words(question), filters, literal)
     place = options.place()
     # Quotes are there at once; what a model writes is read while it comes.
-    live = not options.json and out().is_terminal and place.settings.llm.provider != "none"
+    live = not options.json and console().is_terminal and place.settings.llm.provider != "none"
     if not live:
         _reply(options, place, query, lambda vault: vault.ask(query), show_answer)
         return
@@ -80,7 +80,6 @@ def chat(options: PlaceOptions) -> None:
     """
     from secrets import token_hex
 
-    from notehop.app.cli.output import say, show
     from notehop.app.cli.show_answer import show_answer
     from notehop.app.models import Query, as_query
 
@@ -147,8 +146,8 @@ def search(
     wanted = how.query(
         SearchQuery, words(query), filters, literal, results=kind, min_score=min_score
     )
-    show = partial(show_hits, scores=scores)
-    _reply(options, options.place(), wanted, lambda vault: vault.search(wanted), show)
+    shown = partial(show_hits, scores=scores)
+    _reply(options, options.place(), wanted, lambda vault: vault.search(wanted), shown)
 
 
 def browse(
@@ -165,7 +164,6 @@ def browse(
     most: int = option(20, "--max", "Notes at most.", min=1, max=100),
 ) -> None:
     """List the notes that are linked with a note, best first."""
-    from notehop.app.cli.output import show
     from notehop.app.cli.show_lists import as_text
     from notehop.app.models import BrowseQuery, as_query
     from notehop.app.models.text import browse_text
@@ -207,8 +205,8 @@ def suggest(
     place = options.place()
     meant = None if note is None else from_here(place.vault, note)
     wanted = as_query(SuggestQuery, {"note": meant, "limit": limit})
-    show = as_text(suggestions_text)
-    _reply(options, place, wanted, lambda vault: vault.suggest(wanted.note, wanted.limit), show)
+    shown = as_text(suggestions_text)
+    _reply(options, place, wanted, lambda vault: vault.suggest(wanted.note, wanted.limit), shown)
 
 
 def themes(
@@ -230,7 +228,6 @@ def _streamed(vault: VaultHandle, query: models.Query) -> tuple[models.Answer, b
     :returns: the answer, and whether what was written is its text.
     :raises NotehopError: why there is no answer.
     """
-    from notehop.app.cli.output import waiting
     from notehop.app.models import DoneEvent, ErrorEvent, TokenEvent
     from notehop.app.problems import failure_of
 
@@ -253,7 +250,6 @@ def _streamed(vault: VaultHandle, query: models.Query) -> tuple[models.Answer, b
 
 def _open(place: Place) -> VaultHandle:
     """The vault, opened here while the terminal says so, unless a server makes its first index."""
-    from notehop.app.cli.output import waiting
     from notehop.app.services.open_vault import check_first_index, open_place
 
     with waiting(READING):
@@ -269,7 +265,6 @@ def _reply(
     show: Callable[[ReplyT], None],
 ) -> None:
     """Print what a running server replies, else the vault, opened for it."""
-    from notehop.app.cli.output import waiting
     from notehop.app.services.running_server import ask_server
 
     with waiting(READING):
@@ -288,8 +283,6 @@ def _print(options: Common, place: Place, reply: ReplyT, show: Callable[[ReplyT]
 
 
 def _warn(place: Place, reply: ReplyT) -> None:
-    from notehop.app.cli.output import warn
-
     warn(reply.warnings)
     if reply.pending:
         from notehop.app.services.open_vault import remedy

@@ -72,16 +72,13 @@ def show_hits(result: models.SearchResult, *, scores: bool = False) -> None:
         if number:
             show("")
         _show_source(hit, scores=scores)
-        show(_snippet(hit.text, SNIPPET), indent=4, style="dim")
+        # Without the heading it stands under, which is shown.
+        show(_cut(_HEADINGS.sub("", hit.text), SNIPPET), indent=4, style="dim")
     _close(result, result.hits)
 
 
-def _snippet(text: str, most: int) -> str:
-    """The beginning of a text on one line, cut between words, without the heading it stands under."""
-    return _cut(_HEADINGS.sub("", text), most)
-
-
 def _cut(text: str, most: int) -> str:
+    """The beginning of a text on one line, cut between words."""
     flat = " ".join(text.split())
     return flat if len(flat) <= most else flat[:most].rsplit(" ", 1)[0] + " …"
 

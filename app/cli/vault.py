@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal
 import typer
 
 from notehop.app.cli.options import VAULT, Common, argument, option
+from notehop.app.cli.output import print_json, say, show, warn
 from notehop.config.errors import UsageError
 from notehop.indexing import index_vault
 from notehop.indexing.shown import printable
@@ -59,7 +60,6 @@ def index(
         agree=agreement(yes=yes),
         command="notehop index",
     )
-    from notehop.app.cli.output import print_json
     from notehop.app.cli.show_lists import show_report
     from notehop.indexing.report import Update, news_line
 
@@ -98,8 +98,6 @@ def links(
     ),
 ) -> None:
     """List every link with its line, kind and target, of a note also those to it; needs no index."""
-    from notehop.app.cli.output import print_json, warn
-
     place = options.place()
     if graph is not None:
         if note is not None:
@@ -122,7 +120,6 @@ def links(
 def _print_graph(place: Place, how: Literal["graphml", "json"]) -> None:
     import networkx as nx
 
-    from notehop.app.cli.output import print_json
     from notehop.app.services.open_vault import check_first_index, open_place
 
     check_first_index(place)
@@ -169,7 +166,6 @@ def capture(
 
     query = as_query(CaptureQuery, {"text": said, "title": title, "tags": tag or []})
     found = capture_cold(place, query)
-    from notehop.app.cli.output import show
     from notehop.app.models.text import captured_text
 
     options.print(found, lambda captured: show(captured_text(captured)))
@@ -211,7 +207,6 @@ def models(
     name: str = argument(..., "NAME", "Its name there: org/model."),
 ) -> None:
     """Fetch an embedding model or a cross-encoder from its hub."""
-    from notehop.app.cli.output import say, show
     from notehop.indexing.embed import models as embed_models
 
     if name in (*embed_models.BUNDLED_NAMES, embed_models.MULTILINGUAL_NAME):
