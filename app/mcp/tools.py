@@ -15,8 +15,8 @@ from pydantic import BeforeValidator, Field, ValidationError, create_model
 
 from notehop.app import models
 from notehop.app.models import text
-from notehop.app.models.notes import MOST_SEEDS, Seed
-from notehop.app.models.query import FilterFields, at_most, listed
+from notehop.app.models.notes import Seed, Seeds
+from notehop.app.models.query import FilterFields
 from notehop.app.problems import agent_text
 from notehop.config.errors import NotehopError, QueryError, UsageError
 from notehop.indexing.shown import on_one_line
@@ -165,9 +165,7 @@ class _ReadArguments(models.Parameters):
         "heading": "section",
     }
 
-    notes: Annotated[list[Seed], at_most(MOST_SEEDS), BeforeValidator(listed)] = Field(
-        min_length=1, max_length=MOST_SEEDS
-    )
+    notes: Seeds
     section: Seed | None = None
     from_line: int = Field(default=1, ge=1)
     outline_only: bool = False

@@ -79,6 +79,13 @@ Seed = Annotated[str, StringConstraints(min_length=1, max_length=1_000, pattern=
 
 MOST_SEEDS = 20  # notes that one browse starts from
 
+Seeds = Annotated[
+    list[Seed],
+    at_most(MOST_SEEDS),
+    BeforeValidator(listed),
+    Field(min_length=1, max_length=MOST_SEEDS),
+]
+
 
 class BrowseQuery(Parameters):
     """Notes to start from, and which of those around them to list.
@@ -88,9 +95,7 @@ class BrowseQuery(Parameters):
 
     guessed: ClassVar = {"notes": "seeds", "note": "seeds", "limit": "max"}
 
-    seeds: Annotated[list[Seed], at_most(MOST_SEEDS), BeforeValidator(listed)] = Field(
-        min_length=1, max_length=MOST_SEEDS
-    )
+    seeds: Seeds
     depth: int = Field(default=1, ge=1, le=2)
     direction: Direction = "both"
     rank: Literal["pagerank", "recency", "edges"] = "pagerank"
@@ -299,6 +304,12 @@ MOST_TAGS = 50  # tags of one note
 SAYS_SOMETHING = r"[^\u0000-@\[-^`{-\u00bf\u2000-\u206f\u2e00-\u2e7f\u3000\ufeff]"
 """A sign that makes a text a tag, for programs that read the schema; more is taken."""
 
+_Tag = Annotated[
+    str,
+    StringConstraints(min_length=1, max_length=100),
+    Field(json_schema_extra={"pattern": SAYS_SOMETHING}),
+]
+
 SOMETHING = r"[^\s\x00-\x1f\x7f-\x9f]"  # A sign that a file can hold and that is no blank
 
 
@@ -309,17 +320,9 @@ class CaptureQuery(Parameters):
 
     text: Annotated[str, StringConstraints(min_length=1, max_length=200_000, pattern=SOMETHING)]
     title: Annotated[str, StringConstraints(max_length=200)] | None = None
-    tags: Annotated[
-        list[
-            Annotated[
-                str,
-                StringConstraints(min_length=1, max_length=100),
-                Field(json_schema_extra={"pattern": SAYS_SOMETHING}),
-            ]
-        ],
-        at_most(MOST_TAGS),
-        BeforeValidator(listed),
-    ] = Field(default_factory=list, max_length=MOST_TAGS)
+    tags: Annotated[list[_Tag], at_most(MOST_TAGS), BeforeValidator(listed)] = Field(
+        default_factory=list, max_length=MOST_TAGS
+    )
 
 
 class Connection(NotePlace):

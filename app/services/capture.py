@@ -16,7 +16,7 @@ from notehop.app.retrieval.chain import Wanted
 from notehop.app.retrieval.components import TracedQuery
 from notehop.app.retrieval.filters import MAX_QUERY_CHARS
 from notehop.app.services.notes.find_note import called_alike, link_to
-from notehop.app.services.open_vault import Place
+from notehop.app.services.open_vault import Place, open_place
 from notehop.config.errors import NotehopError, ReadOnly
 from notehop.indexing.capture import keep
 from notehop.indexing.changes import scan
@@ -98,8 +98,6 @@ def capture_cold(place: Place, query: CaptureQuery) -> Captured:
     """Do as :func:`capture` in a process that has not opened the index: that is not timed."""
 
     def related(kept: Note) -> list[Connection]:
-        from notehop.app.services.open_vault import open_place
-
         with open_place(place) as vault:
             return vault.related(kept)
 

@@ -166,11 +166,8 @@ def index_status(place: Place) -> models.IndexStatus:
             problem = str(exc)
         updated = float(view.meta().get("written", 0.0))
         mirror = read_mirror(layout)
-        size = _size(layout.root)
-        if layout.database is not None:
-            size += catalog.database.size
-        pending = shared = None
-        failure = None
+        served = 0 if layout.database is None else catalog.database.size
+        pending = shared = failure = None
         with suppress(OSError):
             failure = layout.failure.read_text("utf-8", "replace")
         # What the index holds can be said without the vault.
@@ -190,7 +187,7 @@ def index_status(place: Place) -> models.IndexStatus:
             "generation": view.generation,
             "updated": updated,
             "age": max(0.0, round(time.time() - updated, 3)),
-            "bytes": size,
+            "bytes": _size(layout.root) + served,
             "notes": dict(counts.notes),
             "chunks": counts.chunks,
             "links": dict(counts.links),

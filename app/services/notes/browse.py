@@ -223,7 +223,7 @@ def laid_out(
 ) -> dict[str, tuple[float, float]]:
     """Where each note is drawn, between -1 and 1; the same for the same graph. Pure.
 
-    :param edges: (source, target) -> how many links.
+    :param edges: (source, target) -> how many links; none of a note to itself.
 
     Linked notes lie near each other. Springs on a circle to begin with, so that chance decides
     nothing; a part that no link connects with the rest hangs on a weak spring, or it would fly off.
@@ -233,14 +233,11 @@ def laid_out(
 
     if not paths:
         return {}
-    if len(paths) == 1:
-        return {paths[0]: (0.0, 0.0)}
     graph = nx.Graph()
     graph.add_nodes_from(paths)
     for (source, target), links in sorted(edges.items()):
-        if source != target:
-            known = graph.get_edge_data(source, target, {"weight": 0})["weight"]
-            graph.add_edge(source, target, weight=min(known + links, 3))
+        known = graph.get_edge_data(source, target, {"weight": 0})["weight"]
+        graph.add_edge(source, target, weight=min(known + links, 3))
     for part in [*nx.connected_components(graph)]:
         if paths[0] not in part:
             graph.add_edge(paths[0], min(part, key=paths.index), weight=APART)
