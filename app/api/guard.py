@@ -78,9 +78,7 @@ def from_here(scope: Scope) -> bool:
 
 
 def _handed_on(scope: Scope) -> bool:
-    return any(
-        name in _HANDED_ON or name.startswith(b"x-forwarded") for name, _ in scope["headers"]
-    )
+    return any(key in _HANDED_ON or key.startswith(b"x-forwarded") for key, _ in scope["headers"])
 
 
 def _client(scope: Scope) -> str:

@@ -57,9 +57,8 @@ def _document(app: FastAPI, needs_token: bool) -> dict[str, Any]:
     paths = found["paths"]
     for path in OPEN & paths.keys():
         paths[path]["get"]["security"] = []
-    del paths["/query/stream"]["post"]["responses"]["200"]["content"]["text/event-stream"][
-        "itemSchema"
-    ]
+    streamed = paths["/query/stream"]["post"]["responses"]["200"]["content"]
+    del streamed["text/event-stream"]["itemSchema"]
     return found
 
 

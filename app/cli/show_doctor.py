@@ -11,7 +11,7 @@ from notehop.indexing.shown import counted
 LISTED = 5  # findings of each kind that are shown; `notehop doctor KIND` lists all of one
 NAMED = 3  # files that a finding names
 
-_TITLES: dict[str, str] = {
+_TITLES = {
     "unresolved": "Links that lead nowhere, and what they may mean",
     "fragments": "Links to headings or blocks that their note does not have",
     "ambiguous": "Links to a name that several files have",
@@ -29,22 +29,15 @@ def show_doctor(report: DoctorReport, *, everything: bool) -> None:
     if report.index is not None:
         _show_index(report.index)
 
-    def links(found: Sequence[BrokenLinks] | None) -> list[str]:
-        rows: list[str] = []
-        for one in found or ():
-            meant = f" -> {', '.join(_few(one.meant, NAMED))}" if one.meant else ""
-            # The first place and how many there are, or all of them.
-            where = one.places if everything else _few(one.places, 1)
-            rows.append(f"{one.target}{meant}  {', '.join(where)}")
-        return rows
+    def shown(one: BrokenLinks | str) -> str:
+        if isinstance(one, str):
+            return one
+        meant = f" -> {', '.join(_few(one.meant, NAMED))}" if one.meant else ""
+        # The first place and how many there are, or all of them.
+        where = one.places if everything else _few(one.places, 1)
+        return f"{one.target}{meant}  {', '.join(where)}"
 
-    parts: dict[str, list[str]] = {
-        "unresolved": links(report.unresolved),
-        "fragments": links(report.fragments),
-        "ambiguous": links(report.ambiguous),
-        "warnings": report.warnings or [],
-        "orphans": report.orphans or [],
-    }
+    parts = {kind: [shown(one) for one in getattr(report, kind) or ()] for kind in _TITLES}
     for kind, rows in parts.items():
         if rows:
             headline(_TITLES[kind], f"{len(rows):,}")

@@ -45,8 +45,6 @@ def mentions_of(
 ) -> tuple[list[Mention], int]:
     """The first mentions of a note, by path and line, and how many the notes have that were read for them."""
     names = names_of((note.name, note.title, *note.aliases), tokenizer.language)
-    if not names:
-        return [], 0
     holding = {view.path_of(id_) for name in names for id_ in passages_with(view, tokenizer, name)}
     # None in PDFs: reading one takes a second.
     paths = sorted(path for path in holding - {None, note.path} if path and not is_pdf(path))[:READ]

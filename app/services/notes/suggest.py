@@ -45,9 +45,7 @@ LEAST = 0.02  # score below which nothing is suggested: of such pairs, one in 25
 LEAST_ALIKE = 0.1
 """That of notes that merely speak of the same, in a list of the whole vault: below it, most do not."""
 
-FEW_LINKS = (
-    2  # that a note is held to have there: one that nobody linked yet is not left out for it
-)
+FEW_LINKS = 2  # that a note is held to have there: one that nobody linked yet is not left out
 SHOWS = 2  # words that two notes share in the sentence that is shown of them, in such a list
 
 WEIGHTS = {"constant": -7.0, "nearness": 0.9, "words": 2.5, "links": 1.5, "named": 5.9}
