@@ -11,7 +11,7 @@ import tomllib
 import unicodedata
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
+from itertools import chain, combinations
 from pathlib import Path
 
 from llama_index.core.base.llms.generic_utils import messages_to_history_str
@@ -27,6 +27,7 @@ from notehop.app.answer.material import Material
 from notehop.app.answer.question import read
 from notehop.app.answer.synthesizer import VaultSynthesizer, respond
 from notehop.app.models.query import Filters
+from notehop.app.retrieval.intents import SMALL
 from notehop.indexing.llm.text import answer_of, without_control
 from notehop.indexing.tokens.words import fold
 from notehop.indexing.vault.plain import sentence_spans
@@ -100,6 +101,9 @@ _OTHER = f"(?:(?:{_one_of('goes_on')}) )?(?:{_one_of('instead')})"
 _GOES_ON = re.compile(rf"^(?:{_OTHER}|{_one_of('goes_on')})\b")
 _INSTEAD = re.compile(f"^{_OTHER} ")
 _CONDITION = re.compile(rf"^(?:{_one_of('goes_on')}) (?=(?:{_one_of('condition')}) )")
+_ELLIPSIS = re.compile(
+    rf"(?:(?:{_one_of('goes_on')}) )?(?:(?:{_one_of('condition')}) )?(?:{_one_of('asks')})(?: \w+)?"
+)
 _ASKS = re.compile(rf"\b(?:{_one_of('asks')})\b")
 _NOTHING_OWN = frozenset(_WORDS["nothing_own"])
 _COURTESY = re.compile(rf"\b(?:{_one_of('courtesy')})\b")
@@ -111,7 +115,8 @@ _BESIDE = {
         for kind, words in (("more", _one_of("more")), ("reword", _one_of("reword")))
     },
 }
-_ADDED = re.compile(r" \([^()]*\)\?$")  # what :func:`with_subject` adds
+_ADDED = re.compile(r" \(([^()]*)\)\?$")  # what :func:`with_subject` adds
+_OWNS = re.compile(r"['’]s?$")
 
 _DATED = re.compile(r"[\d\W]*")  # the name of a daily note, which nothing is about
 
@@ -179,15 +184,14 @@ def asked_again(text: str, last: Turn, content: Sequence[str], *, named: bool) -
     :param named: whether the follow-up names a note.
     """
     base = last.question if last.question == last.typed else _ADDED.sub("?", last.question)
-    if named:
-        if not (other := another(text)):
-            return None
-        # With the word before it that what is named has, too ("the").
-        first, name = re.escape(other.partition(" ")[0]), re.escape(last.subject or "?")
-        subject = re.compile(rf"(?:\b{first} )?\b{name}\b", re.IGNORECASE)
-        return subject.sub(lambda _: other, base, count=1) if subject.search(base) else None
-    plain = _plain(text)
-    if (found := _CONDITION.match(plain)) is None:
+    plain, other = _plain(text), another(text)
+    # What has a capital is a name, but in a language that gives every noun one.
+    if not named and (not any(map(str.isupper, other)) or read(text).language == "de"):
+        other = ""
+    if other and (in_its_place := _put(other, base, last.subject)):
+        return in_its_place
+    found = (_INSTEAD if other else _CONDITION).match(plain)
+    if named or found is None:
         return None
     condition = plain[found.end() :]
     own = {_plain(word) for word in content} - {*_plain(last.subject).split()}
@@ -196,6 +200,22 @@ def asked_again(text: str, last: Turn, content: Sequence[str], *, named: bool) -
     if _ASKS.search(condition) or _PRONOUNS.search(condition):
         return None
     return with_subject(base, _after(text, found[0].count(" ")))
+
+
+def _put(other: str, base: str, subject: str) -> str:
+    """A question with another name in the place of its subject, or of half of it; empty for none."""
+    words = [one for one in subject.split() if not _DATED.fullmatch(one)]
+    spans = sorted(combinations(range(len(words) + 1), 2), key=lambda span: span[0] - span[1])
+    # With the word before it that what is named has, too ("the").
+    first = re.escape(other.partition(" ")[0])
+    for begin, end in (one for one in spans if 2 * (one[1] - one[0]) >= len(words)):
+        name = _OWNS.sub("", " ".join(words[begin:end]))
+        if fold(name).casefold() in SMALL or not re.search(r"\w", name):
+            continue
+        known = re.compile(rf"(?:\b{first} )?(?<!\w){re.escape(name)}(?!\w)", re.IGNORECASE)
+        if known.search(base):
+            return known.sub(lambda _: other, base, count=1)
+    return ""
 
 
 def lacks_subject(text: str, content: Sequence[str]) -> bool:
@@ -207,10 +227,18 @@ def lacks_subject(text: str, content: Sequence[str]) -> bool:
     if names_of(text):
         return False
     own = [word for word in content if fold(word).casefold() not in _NOTHING_OWN]
-    if _PRONOUNS.search(plain) or not own:
+    if _PRONOUNS.search(plain) or not own or _ELLIPSIS.fullmatch(plain):
         return True
     goes_on = _GOES_ON.match(plain)
     return goes_on is not None and len(own) <= FEW - bool(_ASKS.search(plain[goes_on.end() :]))
+
+
+def may_go_on(text: str, content: Sequence[str]) -> bool:
+    """Whether a question that could be one of its own may be about what was asked before it ("what was the
+    cause?"); ``content`` as for :func:`lacks_subject`."""
+    plain = _plain(text)
+    short = len(content) <= FEW and plain.count(" ") < SAYING
+    return short and _ASKS.search(plain) is not None and not names_of(text)
 
 
 def subject_of(question: str, named: Sequence[str], cited: Sequence[str]) -> str:
@@ -221,11 +249,24 @@ def subject_of(question: str, named: Sequence[str], cited: Sequence[str]) -> str
     """
     if named:
         return named[0]
-    if names := names_of(question):
-        return " ".join(names)
-    if about := read(question).about:
-        return about
+    names, about = names_of(question), read(question).about
+    if told := about if all(name in about for name in names) else " ".join(names):
+        # In full where the note that is quoted first is called so, and little else.
+        title = {one for one in _plain(next(iter(cited), "")).split() if not one.isdigit()}
+        called = {*_plain(told).split()} <= title
+        return (
+            cited[0]
+            if called and len(title) <= 2 * len(title & {*_plain(question).split()})
+            else told
+        )
     return next((title for title in cited if not _DATED.fullmatch(title)), "")
+
+
+def subject_after(last: Turn) -> str:
+    """What a follow-up of a turn is about: its subject, on the condition that it was asked on last."""
+    added = _ADDED.search(last.question) if last.question != last.typed else None
+    on = added[1] if added and last.subject and last.subject != added[1] else ""
+    return f"{last.subject} {on}".rstrip()
 
 
 def with_subject(text: str, subject: str) -> str:
@@ -248,7 +289,8 @@ class CarriedSubject(VaultSynthesizer):
         if not self._subject:
             return Draft(UNCLEAR, "none", material=material.unconnected())
         first = f"Taken as a question about *{body(one_line(self._subject))}*.\n\n"
-        draft = self._inner.draft(query, material)
+        own = query.removesuffix(with_subject("", self._subject))
+        draft = self._inner.draft(query, replace(material, own=own))
         said = [
             replace(one, start=one.start + len(first), end=one.end + len(first))
             for one in draft.said

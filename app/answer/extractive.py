@@ -222,12 +222,17 @@ class Looked:
         return bool(self.quotes) and self.likelihood >= EVEN
 
 
-def look(query: str, sources: Sequence[Named], reading: Reading, limit: int) -> Looked:
+def look(
+    query: str, sources: Sequence[Named], reading: Reading, limit: int, own: str = ""
+) -> Looked:
     """Find what of the sources answers best; of a query with several questions, what answers each.
 
     :param sources: best first, connected notes last.
     :param limit: sources at most.
+    :param own: as in :class:`Material`.
     """
+    if own:
+        return _look_carried(query, own, sources, reading, limit)
     questions = questions_in(query)
     found = _look(query, sources, reading, limit)
     if len(questions) == 1:
@@ -264,6 +269,30 @@ def _look(
         _unknown(asked),
         unmentioned(asked, sources),
     )
+
+
+def _look_carried(
+    query: str, own: str, sources: Sequence[Named], reading: Reading, limit: int
+) -> Looked:
+    """Find what answers a follow-up: by its own words, in what speaks of the subject that it carries."""
+    found = _look(query, sources, reading, limit)
+    asked = Asked(read(own), reading)
+    subject = frozenset(reading.words(query)) - asked.all_words - reading.small
+    of_it = [
+        one
+        for one in sources
+        if subject
+        <= {
+            *reading.words(
+                " ".join((one.source.title, one.source.heading, one.source.text, *one.names))
+            )
+        }
+    ]
+    if not asked.terms or not of_it:
+        return found
+    brief = found.likelihood < SURE
+    quotes = select(score(asked, of_it, weights()), asked, of_it, limit, brief=brief)
+    return replace(found, quotes=quotes or found.quotes)
 
 
 class ExtractiveSynthesizer(VaultSynthesizer):
@@ -311,7 +340,7 @@ class ExtractiveSynthesizer(VaultSynthesizer):
         return bool(material.listed) or self._look(query, material).answers
 
     def _look(self, query: str, material: Material) -> Looked:
-        return look(query, evidence_of(material), self._reading, self._max)
+        return look(query, evidence_of(material), self._reading, self._max, material.own)
 
 
 def _place(source: Source) -> tuple[str, tuple[int, int], str]:

@@ -52,7 +52,8 @@ class Material:
     ``connected``. ``about`` maps the marker of a source, or the label of a connected note, to the
     metadata of its node. ``listed`` says what the sources have in common, where they are the notes of
     a kind that a question wants listed; empty where they were searched for. ``tasks`` are the names
-    that open tasks were asked for by, None where they were not.
+    that open tasks were asked for by, None where they were not. ``own`` is a follow-up without the
+    subject that it carries; empty for other questions.
     """
 
     sources: tuple[Source, ...] = ()
@@ -62,6 +63,7 @@ class Material:
     about: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     listed: str = ""
     tasks: tuple[str, ...] | None = None
+    own: str = ""
 
     def of(self, name: str) -> Mapping[str, Any]:
         """The metadata of a source or connected note; empty where there are none."""

@@ -16,6 +16,7 @@ from llama_index.core.schema import NodeWithScore
 
 from notehop.app import models
 from notehop.app.answer.conversation import (
+    FEW,
     MORE,
     MOST_MORE,
     NEAREST,
@@ -29,10 +30,14 @@ from notehop.app.answer.conversation import (
     beside,
     history,
     lacks_subject,
+    may_go_on,
     standalone,
+    subject_after,
     subject_of,
     with_subject,
 )
+from notehop.app.answer.draft import SURE
+from notehop.app.answer.extractive import EVEN
 from notehop.app.answer.material import CONNECTED
 from notehop.app.answer.synthesizer import NotehopQueryEngine
 from notehop.app.problems import agent_text, problem, unforeseen
@@ -65,7 +70,6 @@ AS_IT_STANDS = "the follow-up is taken as it stands"
 
 FRESH = 5.0  # seconds for which a count is taken as it is
 WAIT = 0.3  # seconds that the first query waits for its count
-
 BRIEFLY = 0.02  # seconds that later ones wait before they take the last: the walk of a small vault
 
 
@@ -387,29 +391,40 @@ class QuestionRun:
 
     def _about(self, text: str, last: Turn, view: Snapshot) -> str | None:
         """The follow-up with the words of the last question, or with its subject where it has none."""
-
-        def content(text: str) -> list[str]:
-            words = question_words(text, self.engine.tokenizer, view.lexical)
-            # Where there are no others, small words are a question.
-            return [one.written for one in words if fold(one.written).casefold() not in SMALL]
-
+        content = partial(self._content, view=view)
         named = bool(_named(another(text) or text, view))
         if again := asked_again(text, last, content(last.question), named=named):
             return again
-        if named or not lacks_subject(text, content(text)):
+        subject, own = subject_after(last), content(text)
+        may = bool(subject) and may_go_on(text, own)
+        if named or not (lacks_subject(text, own) or (may and self._is_sooner_of(text, subject))):
             return None
-        self.carried = last.subject
-        return with_subject(text, last.subject) if last.subject else None
+        self.carried = subject
+        return with_subject(text, subject) if subject else None
+
+    def _is_sooner_of(self, text: str, subject: str) -> bool:
+        """Whether a question is not surely answered alone, but perhaps as one about a subject."""
+        ask = NotehopQueryEngine(self.retriever, self.engine.synthesizer).query
+        found = [ask(TracedQuery(one)) for one in (text, with_subject(text, subject))]
+        alone, of_it = [(one.metadata or {})["likelihood"] for one in found]
+        return alone is not None and alone < SURE and (of_it or 0) >= EVEN
+
+    def _content(self, text: str, view: Snapshot) -> list[str]:
+        """The words of a text that say something, as they are written."""
+        words = question_words(text, self.engine.tokenizer, view.lexical)
+        # Where there are no others, small words are a question.
+        return [one.written for one in words if fold(one.written).casefold() not in SMALL]
 
     def _subject(self, answer: models.Answer) -> str:
         """What a question of its own was about; where it was refused, what was spoken of before it."""
         with self.engine.reader.snapshot() as view:
             text = parsed(view, self.query.query_str, literal=self.asked.literal).text
             named = [note.title for note in view.notes_at(_named(text, view)).values()]
-        if answer.mode == "none" and not named and self.last:
+            few = len(self._content(text, view)) <= FEW
+        strays = few and answer.likelihood is not None and answer.likelihood < SURE
+        if (answer.mode == "none" or strays) and not named and self.last:
             return self.last
-        cited = [one.title for one in answer.citations]
-        return subject_of(text, named, cited)
+        return subject_of(text, named, [one.title for one in answer.citations])
 
 
 def _more(last: Turn, found: Sequence[NodeWithScore]) -> list[NodeWithScore]:
@@ -444,15 +459,12 @@ def parsed(view: Snapshot, text: str, *, literal: bool = False) -> ParsedQuery:
 SHARED = ("mode", "likelihood", "mentioned", "claims", "left_out", "connected_notes", "warnings")
 """Fields of an answer that are those of its response."""
 
-OF_A_SOURCE = ("signals", "rerank", "expanded_from", "held_back")
-"""The fields of a source that explain it."""
-
 
 def explained(sources: Sequence[Mapping[str, Any]], asked: models.BaseQuery) -> list[Any]:
     """Sources with the record of their ranking only where the query asks for it."""
     if asked.explain:
         return list(sources)
-    hidden = dict.fromkeys(OF_A_SOURCE)
+    hidden = dict.fromkeys(("signals", "rerank", "expanded_from", "held_back"))
     return [{**source, **hidden} for source in sources]
 
 
