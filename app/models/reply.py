@@ -243,10 +243,10 @@ class Answer(Reply):
     conversation: ConversationTurn | None = None
 
     def __str__(self) -> str:
-        """The answer with its places and doubts, for who reads text: a language model's tool."""
+        """The answer with its places and doubts, for who reads text."""
         from notehop.app.models.text import answer_text
 
-        return answer_text(self, 800)
+        return answer_text(self, 800, "All of them: answer.sources.")
 
 
 class Hit(Source):
@@ -261,10 +261,10 @@ class SearchResult(Reply):
     hits: list[Hit]
 
     def __str__(self) -> str:
-        """The hits with their places, for who reads text: a language model's tool."""
+        """The hits with their places, for who reads text."""
         from notehop.app.models.text import search_text
 
-        return search_text(self, 2_000)
+        return search_text(self, 2_000, "All of them: result.hits.")
 
 
 class SourcesEvent(Strict):

@@ -6,18 +6,22 @@ not fit is named or counted, never cut in the middle.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
-from itertools import zip_longest
 
 from notehop.app import models
 from notehop.app.models.reply import doubts
-from notehop.indexing.graph.files import is_note
 from notehop.indexing.shown import counted, location_below, on_one_line, printable
 
 BYTES = 3
 """Bytes of a token: on the safe side for prose (English has four to five, Chinese three)."""
 
 CONTEXT = "context, not evidence"
+
+MORE = "Raise budget, or use read_note."
+"""How an agent comes by what did not fit."""
+
+_HEADING, _EMPTY = re.compile(r"\s*#{1,6} "), re.compile(r"\s*(?:[-*+](?: \[.\])?\s*)?")
 
 NAMED = 5  # passages that are named though they did not fit
 NAMED_LINKS = 30  # notes that are named of those that a note links to, or that link to it
@@ -49,8 +53,11 @@ class Budget:
         return found
 
 
-def search_text(result: models.SearchResult, budget: int) -> str:
-    """Passages whole, best first, then the connected notes by name: their text is not asked for."""
+def search_text(result: models.SearchResult, budget: int, more: str = MORE) -> str:
+    """Passages whole, best first, then the connected notes by name: their text is not asked for.
+
+    :param more: how the reader comes by what does not fit.
+    """
     left = Budget(budget)
     shown: list[str] = []
     for hit in result.hits:
@@ -59,16 +66,19 @@ def search_text(result: models.SearchResult, budget: int) -> str:
             worth += f", relevance {hit.relevance:.2f}{', weak' if hit.weak else ''}"
             led = hit.second_look
             worth += f", found by way of {on_one_line(led.title)}" if led else ""
-        shown.append(f"{hit.marker} {_at(hit)} ({worth})\n{_quoted(hit.text)}")
+        shown.append(f"{hit.marker} {_at(hit)} ({worth})\n{_quoted(filled(hit.text))}")
     hits = left.first(shown)
-    near = left.first(map(_connected, result.connected_notes))
+    near = left.first(_connected(result.connected_notes))
     parts = hits or ["Nothing fits." if result.hits else "No hits."]
-    return _reply_text(result, parts, near, result.hits, result.hits[len(hits) :])
+    return _reply_text(result, parts, near, result.hits, result.hits[len(hits) :], more)
 
 
-def answer_text(answer: models.Answer, budget: int) -> str:
-    """The answer and the places that it cites in any case; then their text, what else was found, and what
-    connects."""
+def answer_text(answer: models.Answer, budget: int, more: str = MORE) -> str:
+    """The answer and the places that it cites in any case; then what a model was shown of them, what else was
+    found, and what connects.
+
+    :param more: as for :func:`search_text`.
+    """
     left = Budget(budget)
     by = f" (written by {on_one_line(answer.model)})" if answer.model else ""
     head = [f"Answer{by}:\n{left.spend(_quoted(answer.answer))}"]
@@ -77,30 +87,24 @@ def answer_text(answer: models.Answer, budget: int) -> str:
     if answer.left_out:
         markers = ", ".join(one.marker for one in answer.left_out)
         head.append(f"Not shown whole to the model that wrote it: {markers}")
-    shown: list[str] = []
+    places = []
     for one in answer.citations:
-        said = [] if one.support is None else [f"support {one.support}"]
-        if one.quote_lines is not None:
-            first, last = one.quote_lines
-            lines = f"line {first}" if first == last else f"lines {first}-{last}"
-            said.append(f"by {lines}" if said else lines)
-        place = f"{_at(one)} ({', '.join(said)})" if said else _at(one)
-        shown.append(left.spend(f"{one.marker} {place}"))
-    texts = left.first(
-        f"{one.quote_uri or one.uri}\n{_quoted(one.text)}" for one in answer.citations
-    )
-    citations = ["\n".join(filter(None, one)) for one in zip_longest(shown, texts)]
+        quoted = one.model_copy(update={"lines": one.quote_lines or one.lines})
+        said = "" if one.support is None else f" (support {one.support})"
+        places.append(left.spend(f"{one.marker} {_at(quoted)}{said}"))
+    # What is quoted stands in the answer.
+    written = [one for one in answer.citations if one.support is not None]
+    texts = left.first(f"{one.marker}\n{_quoted(filled(one.text))}" for one in written)
+    citations = ["\n".join(places), *texts]
     cited = {one.marker for one in answer.citations}
     others = [one for one in answer.sources if one.marker not in cited]
     # Names first: what there is matters more than what the first of it says.
     also = left.first(f"{one.marker} {_at(one)}" for one in others)
-    near = left.first(map(_connected, answer.connected_notes))
-    for number, note in enumerate(answer.connected_notes[: len(near)]):
-        near[number] += "".join(f"\n{text}" for text in left.first([_quoted(note.text)]))
+    near = left.first(_connected(answer.connected_notes))
     if also:
         citations.append("Also found, not cited:\n" + "\n".join(also))
-    left_out = [*answer.citations[len(texts) :], *others[len(also) :]]
-    return _reply_text(answer, [*head, *citations], near, answer.sources, left_out)
+    left_out = [*written[len(texts) :], *others[len(also) :]]
+    return _reply_text(answer, [*head, *citations], near, answer.sources, left_out, more)
 
 
 def browse_text(result: models.BrowseResult, budget: int) -> str:
@@ -217,6 +221,7 @@ def _reply_text(
     near: Sequence[str],
     found: Sequence[models.Source],
     omitted: Sequence[models.Source],
+    more: str,
 ) -> str:
     """What was found, what connects, and what there is to say of both."""
     told = ", ".join(f"{new} (for {old})" for old, new in reply.searched_for.items())
@@ -231,8 +236,7 @@ def _reply_text(
             *parts,
             f"Connected notes ({CONTEXT}):" if near else "",
             *near,
-            left_out
-            and f"Not shown, to keep this short: {left_out}. Raise budget, or use read_note.",
+            left_out and f"Not shown, to keep this short: {left_out}. {more}",
             f"Filters: {on_one_line(' '.join(reply.filters))}" if reply.filters else "",
             *_warned(warnings, reply.pending),
         ]
@@ -247,8 +251,30 @@ def _fitting(shown: Sequence[str], budget: int, noun: str) -> list[str]:
     return [*fit, more] if omitted else fit
 
 
-def _connected(note: models.ConnectedNote) -> str:
-    return f"{note.label} {_at(note)}\n{_quoted(note.reason)}"
+def _connected(notes: Iterable[models.ConnectedNote]) -> list[str]:
+    """A line a note, and what links it below; what links several stands once."""
+    found: dict[str, list[str]] = {}
+    for note in notes:
+        found.setdefault(note.reason, []).append(f"{note.label} {_at(note)}")
+    return ["\n".join([*places, _quoted(reason)]) for reason, places in found.items()]
+
+
+def filled(text: str) -> str:
+    """A text without headings that nothing stands below and items that say nothing; as it is if all do."""
+    kept: list[str] = []
+    below = 0  # the level of the heading that is kept below, 7 for text
+    for line in reversed(text.splitlines()):
+        if (heading := _HEADING.match(line)) is not None:
+            level = heading[0].count("#")
+            if below <= level:
+                continue
+            below = level
+        elif line.strip():
+            if _EMPTY.fullmatch(line):
+                continue
+            below = 7
+        kept.append(line)
+    return "\n".join(reversed(kept)).strip("\n") if below else text
 
 
 def _by(model: str | None) -> str:
@@ -265,11 +291,7 @@ def _warned(warnings: Iterable[str], pending: int | None) -> Iterable[str]:
 
 
 def _at(place: models.Source | models.ConnectedNote) -> str:
-    if not is_note(place.path):
-        return on_one_line(location_below(place.path, place.lines, place.heading))
-    first, last = place.lines
-    heading = f" > {on_one_line(place.heading)}" if place.heading else ""
-    return f"{on_one_line(place.path)}:{first}-{last}{heading}"
+    return on_one_line(location_below(place.path, place.lines, place.heading))
 
 
 def _quoted(text: str) -> str:
