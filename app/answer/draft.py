@@ -266,7 +266,7 @@ def silent(
     unmentioned: Sequence[str] = (),
     likelihood: float | None = None,
 ) -> Draft:
-    """The honest answer when nothing in the sources answers; it names the nearest notes.
+    """The honest answer when nothing in the sources answers; it names the nearest notes, where any is near.
 
     :param missing: words of the question that stand in no note.
     :param unmentioned: as of :func:`quoted`.
@@ -275,9 +275,10 @@ def silent(
     text = SILENT
     if lacks := _what_lacks(missing, unmentioned):
         text += f" {lacks}"
-    nearest = list(dict.fromkeys(place_of(source) for source in material.sources))[:NEAREST]
-    if nearest:
-        text += f" Nearest: {'; '.join(nearest)}."
+    near = [source for source in material.sources if not source.weak]
+    nearest = list(dict.fromkeys(place_of(source) for source in near))[:NEAREST]
+    if material.sources:
+        text += f" Nearest: {'; '.join(nearest)}." if nearest else " No passage is near it."
     return Draft(text, "none", material=material.unconnected(), likelihood=likelihood)
 
 
