@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 
 from notehop.app import models
 from notehop.app.cli.output import headline, show, show_line
 from notehop.indexing.graph.files import is_note
 from notehop.indexing.shown import location
+from notehop.indexing.vault.plain import flat
 
 SUPPORT = {"high": "supported", "partial": "supported in part", "none": "not supported"}
 
 QUOTED, SNIPPET = 200, 280
 """Characters of a quote and of a hit that are shown; `--json` has all of them."""
-
-_HEADINGS = re.compile(r"\A(?:\s*#{1,6} [^\n]*\n)+")
 
 
 def show_answer(answer: models.Answer, *, written: bool = False) -> None:
@@ -72,8 +70,7 @@ def show_hits(result: models.SearchResult, *, scores: bool = False) -> None:
         if number:
             show("")
         _show_source(hit, scores=scores)
-        # Without the heading it stands under, which is shown.
-        show(_cut(_HEADINGS.sub("", hit.text), SNIPPET), indent=4, style="dim")
+        show(_cut(flat(hit.text), SNIPPET), indent=4, style="dim")
     _close(result, result.hits)
 
 

@@ -254,6 +254,30 @@ def sentence_spans(text: str, language: str = "en") -> list[tuple[int, int]]:
     return spans
 
 
+# Headings, rules, tags by themselves, and items that say nothing.
+_MARKS = re.compile(
+    r"^[ \t]*(?:#{1,6}[ \t].*|(?:#[^\s#]+[ \t]*)+|[-*_=]{3,}[ \t]*|\|?[ \t:|-]*-[ \t:|-]*\|?"
+    r"|[*+][ \t]*)$",
+    re.M,
+)
+_BULLET = re.compile(r"[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[.\][ \t]+)?|[ \t]*>[ \t]?")
+_EMPHASIS = re.compile(r"(\*\*|__|==|~~)(?=\S)(.+?)(?<=\S)\1")
+
+
+def flat(text: str) -> str:
+    """A passage on one line, its items apart, without headings, tags and rules; with them if there is no
+    more."""
+    said = ""
+    for line in filter(str.strip, _MARKS.sub("", text).splitlines()):
+        found = _BULLET.match(line)
+        bare = line[found.end() :] if found else line
+        item = found and said and not line.lstrip().startswith(">")
+        said += f"{' · ' if item else ' '}{bare.strip()}"
+    if said := " ".join(_EMPHASIS.sub(r"\2", said).split()):
+        return said
+    return " · ".join(filter(None, (line.strip("#-*+ \t") for line in text.splitlines())))
+
+
 def shortened(text: str, most: int) -> str:
     """The beginning of a line: whole sentences if they leave half of it, else whole words and …"""
     if len(text) <= most:

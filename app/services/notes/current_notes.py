@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
@@ -21,7 +20,7 @@ from notehop.indexing.stores.model import ChunkRow, LinkRow, NoteRow
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.vault.model import Note
 from notehop.indexing.vault.parse import read_note
-from notehop.indexing.vault.plain import shortened
+from notehop.indexing.vault.plain import flat, shortened
 
 
 class CurrentNotes(CurrentView):
@@ -114,16 +113,6 @@ STORED_LENGTH = 300
 """Characters of a summary that was written for the purpose: it says more than a beginning."""
 
 LENGTH = 150  # characters: two lines of a card
-
-_MARKS = re.compile(r"^[ \t]*(?:#{1,6}[ \t].*|[-*_=]{3,}[ \t]*|\|?[ \t:|-]*-[ \t:|-]*\|?)$", re.M)
-_BULLETS = re.compile(r"^[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[.\][ \t]+)?|^[ \t]*>[ \t]?", re.M)
-_EMPHASIS = re.compile(r"(\*\*|__|==|~~)(?=\S)(.+?)(?<=\S)\1")
-
-
-def flat(text: str) -> str:
-    """A passage on one line, without headings, rules and bullets; with them if there is no more."""
-    bare = _BULLETS.sub("", _MARKS.sub("", text))
-    return " ".join(_EMPHASIS.sub(r"\2", bare).split()) or " ".join(text.split()).lstrip("# ")
 
 
 def as_now(place: Place, paths: Sequence[str], *, pdfs: bool = False) -> Iterator[Note | None]:

@@ -9,7 +9,7 @@ from posixpath import basename
 
 from notehop.app.answer.citations import code_spans
 from notehop.app.models import Mention
-from notehop.app.services.notes.current_notes import as_now, flat
+from notehop.app.services.notes.current_notes import as_now
 from notehop.app.services.open_vault import Place
 from notehop.indexing.graph.files import NOTE_SUFFIX, is_pdf
 from notehop.indexing.stores.model import ChunkId, NoteRow
@@ -17,7 +17,7 @@ from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.tokens.tokenizer import Tokenizer
 from notehop.indexing.tokens.words import FUNCTION_WORDS, words_in_order
 from notehop.indexing.vault.model import Lines, Note
-from notehop.indexing.vault.plain import plain_text, sentence_spans
+from notehop.indexing.vault.plain import flat, plain_text, sentence_spans
 
 LISTED = 20  # mentions that are listed; no further note is read for more
 READ = 40  # notes that are read for them: what the index takes for a mention may be a link

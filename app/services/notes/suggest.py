@@ -16,7 +16,7 @@ import numpy as np
 
 from notehop.app.models import Mention, Suggestion, Suggestions
 from notehop.app.retrieval.relevance import idf, read_templates
-from notehop.app.services.notes.current_notes import CurrentNotes, as_now, flat
+from notehop.app.services.notes.current_notes import CurrentNotes, as_now
 from notehop.app.services.notes.find_note import called_alike, link_to, note_meant
 from notehop.app.services.notes.mentions import (
     DAY,
@@ -34,7 +34,7 @@ from notehop.indexing.stores.catalog_read import slices
 from notehop.indexing.stores.catalog_rows import unpack_tokens
 from notehop.indexing.stores.model import ChunkId, LinkRow, Matrix
 from notehop.indexing.tokens.tokenizer import Tokenizer
-from notehop.indexing.vault.plain import sentence_spans, shortened, words_of
+from notehop.indexing.vault.plain import flat, sentence_spans, shortened, words_of
 
 COMPARED = 5  # pairs whose notes are read for the names of each other, for each that is wanted
 

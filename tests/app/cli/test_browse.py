@@ -16,7 +16,7 @@ NOTES = {
         "---\nsummary: What the wall stands on.\nabout: '[[Wall]]'\n---\nClay is dear.\n\n"
         "# Winter\nIt lies one winter.\n"
     ),
-    "work/Log.md": "Today we looked at the [[Clay]].\n",
+    "work/Log.md": "#log\n## Day\n- \n- Today we looked at the [[Clay]].\n- It rained.\n",
     "home/Log.md": "Nothing.\n",
     "home/Workbench.md": "Nothing.\n",
     "notehop.toml": "[chunking]\nmin_tokens = 1\n",
@@ -52,6 +52,8 @@ def test_the_notes_around_one(where: list[str]) -> None:
 def test_a_list_that_is_cut_says_so(where: list[str]) -> None:
     shown = call("browse", "Clay", "--max", 1, *where).stdout
     assert shown.endswith("\n\n1 of 2 notes; --max 1 is the most\n")
+    every = call("browse", "Clay", *where).stdout
+    assert "\n> Today we looked at the Clay. · It rained.\n" in every
 
 
 def test_a_name_of_several_notes(where: list[str]) -> None:
