@@ -7,6 +7,7 @@ import re
 import sys
 import traceback
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -27,6 +28,15 @@ _NEGATED = re.compile(r"-(?:[\"“]|[^\W\d_][\w.-]+:.)")  # a filter in a query:
 class NotehopGroup(TyperGroup):
     """Ends every command in the same way: a message for a person, an exit code for a program."""
 
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find a command by its name; tasks, which have none, are asked for."""
+        try:
+            return super().resolve_command(ctx, args)
+        except typer.TyperException as exc:
+            if args[:1] == ["tasks"]:
+                exc.message = "No such command 'tasks'; write: notehop ask \"open tasks\""
+            raise
+
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse the arguments, up to the name of a command."""
         asks = args[:1] in (["ask"], ["search"])
@@ -41,10 +51,15 @@ class NotehopGroup(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command; errors become one message on standard error and an exit code."""
+        given = [*ctx.args]
         try:
             result = super().invoke(ctx)
             sys.stdout.flush()
-        except (typer.Exit, typer.Abort, typer.TyperException):
+        except (typer.Exit, typer.Abort):
+            raise
+        except typer.TyperException as exc:
+            if any(one in exc.message and Path(one).is_dir() for one in given):
+                exc.message = f"{exc.message.rstrip('.')}; a vault is named with --vault PATH"
             raise
         except KeyboardInterrupt as exc:
             typer.echo("\nstopped", err=True)

@@ -283,7 +283,7 @@ def _print(options: Common, place: Place, reply: ReplyT, show: Callable[[ReplyT]
 
 
 def _warn(place: Place, reply: ReplyT) -> None:
-    warn(reply.warnings)
+    warn([one.replace("min_score 0", "--min-score 0") for one in reply.warnings])
     if reply.pending:
         from notehop.app.services.open_vault import remedy
 

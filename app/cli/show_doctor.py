@@ -20,8 +20,9 @@ _TITLES = {
 }
 
 
-def show_doctor(report: DoctorReport, *, everything: bool) -> None:
-    """Print all findings of a report, or the first of each kind only."""
+def show_doctor(report: DoctorReport, *, everything: bool, at: str = "") -> None:
+    """Print all findings of a report, or the first of each kind only; ``at`` are the options by which the
+    vault was named."""
     counts = ""
     if report.notes is not None and report.links is not None:
         counts = f": {counted(report.notes, 'note')}, {counted(report.links, 'link')}"
@@ -44,14 +45,14 @@ def show_doctor(report: DoctorReport, *, everything: bool) -> None:
         for row in rows if everything else rows[:LISTED]:
             show_line(row, indent=2)
         if len(rows) > LISTED and not everything:
-            more = f"and {len(rows) - LISTED:,} more; all of them: notehop doctor {kind}"
+            more = f"and {len(rows) - LISTED:,} more; all of them: notehop doctor {kind}{at}"
             show(more, indent=2, style="dim")
     if counts and not any(parts.values()):
         headline("Links, names and notes", "nothing to mend")
     # A rebuild repairs what a run does too.
     if report.index is not None and report.index.findings:
         command = max((one.command for one in report.index.findings), key=len)
-        show(f"\nTo repair the index, run: {command}")
+        show(f"\nTo repair the index, run: {command}{'' if 'NEW_FOLDER' in command else at}")
 
 
 def _show_index(check: IndexCheck) -> None:

@@ -196,7 +196,9 @@ def doctor(
     from notehop.app.cli.show_doctor import show_doctor
     from notehop.app.problems import FAILED
 
-    options.print(report, partial(show_doctor, everything=kind is not None))
+    named = {"vault": options.vault, "index-dir": options.index_dir}
+    at = "".join(f" --{one} {quote(str(path))}" for one, path in named.items() if path)
+    options.print(report, partial(show_doctor, everything=kind is not None, at=at))
     if report.broken:
         raise typer.Exit(FAILED)
 

@@ -170,6 +170,7 @@ def test_methods_are_tools(vault: product.VaultHandle) -> None:
     found = FunctionTool.from_defaults(vault.search).call(query="oyster beds")
     assert "[1] " in found.content
     assert len(found.content) < 3_000
+    assert "Raise budget" not in str(vault.ask("What is Pell Sluice?"))
     assert "> Oyster beds" in found.content
     browsed = FunctionTool.from_defaults(vault.browse).call(query={"seeds": ["Shell Line"]})
     assert "Daily/2026-10-04.md" in browsed.content

@@ -83,6 +83,8 @@ def test_what_the_parser_refuses(said: str) -> None:
 
 def test_an_option_before_the_command_is_told_where_it_stands() -> None:
     assert "stand behind its name" in call("--vault", ".", "links").stderr
+    assert "--vault" in call("chat", ".").stderr
+    assert '"open tasks"' in call("tasks").stderr
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """What `notehop doctor` prints, and how it ends."""
 
 import json
+import shlex
 import shutil
 from pathlib import Path
 
@@ -61,12 +62,13 @@ def test_a_broken_index_is_a_failure_that_names_its_repair(tmp_path: Path) -> No
     shutil.rmtree(place.layout.lexical)
     result = call(place, "index")
     assert result.exit_code == 1
+    where = shlex.join(commands.options(place.vault, place.layout.root))
     file = place.layout.postings
     assert result.stdout == (
         "My vault\n\n"
         "Index  1 part broken, generation 1\n"
         f"  lexical: {file}: cannot be read: No such file or directory\n"
-        "\nTo repair the index, run: notehop index\n"
+        f"\nTo repair the index, run: notehop index {where}\n"
     )
     again = call(place, "index", "--json")
     assert again.exit_code == 1
