@@ -23,7 +23,7 @@ from notehop.config.errors import NoteMissing, UsageError
 from notehop.indexing.graph.files import NOTE_SUFFIX, VaultFiles, fold, is_readable, link_name
 from notehop.indexing.graph.resolve import Status, resolve_path
 from notehop.indexing.shown import on_one_line, printable
-from notehop.indexing.vault.plain import read_wikilink
+from notehop.indexing.vault.plain import read_wikilink, words_of
 
 if TYPE_CHECKING:
     from notehop.app.services.notes.current_notes import CurrentNotes
@@ -43,9 +43,9 @@ def notes_meant(now: CurrentNotes, said: str) -> tuple[tuple[str, ...], NoteAddr
     """Return the notes that are meant, several where a name is that of several, and the place in them.
 
     Tried in order: a path in the vault, with or without ``.md``; a title or an alias; a name as a
-    link would give it (the end of a path, or a path from the vault's root after a ``/``); then what
-    :func:`address_of` reads in it. A note that is there no more, or is kept out by now, is meant by
-    nothing.
+    link would give it (the end of a path, or a path from the vault's root after a ``/``); what replies
+    call one note alone, its title or first heading (:func:`called_so`); then what :func:`address_of`
+    reads in it. A note that is there no more, or is kept out by now, is meant by nothing.
 
     :raises NoteMissing: if there is none, naming those that are called nearly so.
     """
@@ -141,11 +141,34 @@ def _notes_named(now: CurrentNotes, asked: str) -> tuple[str, ...]:
     # The files that a link of this name could lead to.
     files = VaultFiles(now.notes_at(path for path in paths if link_name(path) == name))
     found = resolve_path(files, "", asked)
+    if found.path is None and len(alone := _shown_as(now, paths, asked)) == 1:
+        return alone
     if found.path is None:
         near = _near(paths, now.catalog.aliases(), asked, lambda path: now.any_of([path]))
         close = f"did you mean {listed(near)}?" if near else "name one by its path, title or alias"
         raise NoteMissing(f"{shown(asked)}: no note of this vault; {close}")
     return found.candidates if found.status is Status.AMBIGUOUS else (found.path,)
+
+
+def _shown_as(now: CurrentNotes, paths: Sequence[str], asked: str) -> tuple[str, ...]:
+    rows = now.indexed.notes_at(paths)
+    headed = ((text, path) for path, row in rows.items() for text in top_heading(row.outline))
+    return tuple(now.notes_at(called_so([*now.catalog.names(), *headed], asked)))
+
+
+def top_heading(outline: Sequence[tuple[int, str, int]]) -> list[str]:
+    """The first of the (rank, text, line) of headings, if it is of rank 1: replies call the note so."""
+    return [words_of(text) for level, text, _ in outline[:1] if level == 1]
+
+
+def called_so(names: Iterable[tuple[str, str]], asked: str) -> list[str]:
+    """Of (name, path) the paths whose name reads as the one that was asked for, signs before it aside."""
+
+    def bare(name: str) -> str:
+        return " ".join(_SIGNS.sub("", fold(name)).split())
+
+    wanted = bare(asked)
+    return sorted({path for name, path in names if wanted and bare(name) == wanted})
 
 
 def shown(said: str) -> str:
@@ -189,9 +212,12 @@ def _near(
     return found
 
 
-def find_note(files: VaultFiles, vault: Path, said: str) -> str:
+def find_note(
+    files: VaultFiles, vault: Path, said: str, shown_names: Iterable[tuple[str, str]] = ()
+) -> str:
     """Return the path of a note in the vault: that of :func:`from_here`, or of a name as in a link.
 
+    :param shown_names: (title or first heading, path): one that is that of one note alone is a name.
     :raises UsageError: if no note is meant, or more than one.
     """
     if not said.strip():
@@ -200,6 +226,8 @@ def find_note(files: VaultFiles, vault: Path, said: str) -> str:
     if path in files and is_readable(path):
         return path
     found = resolve_path(files, "", path)
+    if found.path is None and len(alone := called_so(shown_names, said)) == 1:
+        return alone[0]
     if found.path is None or not is_readable(found.path):
         if os.path.isdir(said):  # noqa: PTH112 (a name too long for a path is none)
             raise UsageError(f"{said} is a folder: a vault is named by --vault")
@@ -273,6 +301,7 @@ def called_alike(catalog: CatalogReads, said: Iterable[str]) -> VaultFiles:
     return VaultFiles(files, excluded, aliases)
 
 
+_SIGNS = re.compile(r"^[\W_]+")  # an emoji before a title
 _MARKS = re.compile(r"[\W_]+")
 _DIGITS = re.compile(r"\d+")
 _SLACK = (4, 8, 16)  # letters of a name from which one, two, three of them may be slips
