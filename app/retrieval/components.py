@@ -34,6 +34,7 @@ from llama_index.core.schema import (
 from numpy.typing import NDArray
 
 from notehop.app.models import Explanation
+from notehop.indexing.nodes.break_points import reopened
 from notehop.indexing.stores.labels import date_label
 from notehop.indexing.stores.model import ChunkId, ChunkRow, NoteRow
 from notehop.indexing.stores.reader import Snapshot
@@ -210,7 +211,8 @@ def to_node(
     chunk: ChunkRow, note: NoteRow, siblings: Sequence[ChunkId] = (), **more: Any
 ) -> TextNode:
     """Return the node of a chunk, in the role of a source, with its id; its source node is the note,
-    whose id is its path. ``date`` is what ``after:`` looks at.
+    whose id is its path. ``date`` is what ``after:`` looks at. Code that begins above it is opened again,
+    in the line above its own.
 
     :param siblings: the chunks of the note in text order, for the nodes before and after it.
     :param more: metadata beside what says where the chunk stands, shown to no model.
@@ -222,7 +224,7 @@ def to_node(
         "folder": dirname(chunk.path),
         "heading": " > ".join(chunk.heading_path),
         "heading_path": list(chunk.heading_path),
-        "first_line": chunk.first_line,
+        "first_line": chunk.first_line - (chunk.kind == "code"),
         "last_line": chunk.last_line,
         "ordinal": chunk.ordinal,
         "kind": chunk.kind,
@@ -246,7 +248,7 @@ def to_node(
                 relationships[way] = RelatedNodeInfo(node_id=one, node_type=ObjectType.TEXT)
     return TextNode(
         id_=chunk.id,
-        text=chunk.text,
+        text=reopened(chunk.text) if chunk.kind == "code" else chunk.text,
         metadata=metadata,
         relationships=relationships,
         **_hidden(metadata),

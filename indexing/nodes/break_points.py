@@ -29,6 +29,7 @@ STEP_SHARE = 16  # of a chunk between cuts inside a sentence or a word: closer o
 LONGEST_TOKEN = 64
 
 _FENCE = re.compile(r"[ \t>]{0,12}(`{3,}|~{3,})")
+_CLOSING = re.compile(rf"^{_FENCE.pattern}[ \t]*$", re.MULTILINE)
 _WORD = re.compile(r"\S+")
 _ITEM = re.compile(r"\s*(?:[-*+|>#]|\d{1,9}[.)]\s)")
 _FINISHED = re.compile(r"(?:[.!?:;…。！？：；][\"'”’»)\]*_`]*|  |\\|\|)\n?$")
@@ -126,13 +127,31 @@ def _line_places(text: str) -> Iterator[BreakPoint]:
         elif line.strip():
             yield at, LINE if _ITEM.match(line) or _FINISHED.search(before) else WRAP
         before = line
-        if mark := _FENCE.match(line):
-            run, rest = mark[1], line[mark.end() :]
-            if not fence:
-                fence = "" if "`" in run and "`" in rest else run
-            elif run[0] == fence[0] and len(run) >= len(fence) and not rest.strip():
-                fence = ""
+        fence = _fence_after(line, fence)
         at += len(line)
+
+
+def open_fence(text: str, fence: str = "") -> str:
+    """The marks of the fence that is open behind a text, given those before it; empty for none."""
+    for line in text.splitlines():
+        fence = _fence_after(line, fence)
+    return fence
+
+
+def _fence_after(line: str, fence: str) -> str:
+    if not (mark := _FENCE.match(line)):
+        return fence
+    run, rest = mark[1], line[mark.end() :]
+    if not fence:
+        return "" if "`" in run and "`" in rest else run
+    closes = run[0] == fence[0] and len(run) >= len(fence) and not rest.strip()
+    return "" if closes else fence
+
+
+def reopened(text: str) -> str:
+    """A text that begins in a fence, with the mark above it that opens one."""
+    closing = _CLOSING.search(text)
+    return f"{closing[1] if closing else '```'}\n{text}"
 
 
 # Price of a chunk: two paragraphs are rather cut apart than one sentence from the next, but a cut in

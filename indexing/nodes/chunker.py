@@ -16,6 +16,7 @@ from notehop.indexing.nodes.break_points import (
     LONGEST_TOKEN,
     break_points,
     choose_breaks,
+    open_fence,
     token_starts,
 )
 from notehop.indexing.stores.model import ChunkId, ChunkKind
@@ -26,7 +27,7 @@ from notehop.indexing.vault.properties import property_texts
 if TYPE_CHECKING:
     from notehop.indexing.embed.embedder import TokenOffsets
 
-CHUNKER = "sections-2"  # the rules by which notes are cut; an index made by others is rebuilt
+CHUNKER = "sections-3"  # the rules by which notes are cut; an index made by others is rebuilt
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,17 +124,23 @@ class _Splitter:
     def drafts(self) -> list[ChunkDraft]:
         note, lines = self._note, Lines(self._note.text)
         if plain_text(note, note.body_start, len(note.text)).strip():
+            fence = ""
+            headings = {heading.start for heading in note.headings}
             for piece in (piece for part in self._sections() for piece in self._pieces(*part)):
                 path, embedded = self._framed(piece)
                 first, last = stripped_span(note.text, piece.start, piece.end)
-                self._add(piece, embedded, (lines.at(first), lines.at(last)), path)
+                # What a list or quote holds ends with it, closed or not; code has no heading.
+                inside = fence and first not in headings and not piece.body.startswith(">")
+                kind: ChunkKind = "code" if inside else "text"
+                self._add(piece, embedded, (lines.at(first), lines.at(last)), path, kind)
+                fence = open_fence(piece.body, fence if inside else "")
         # A token has some three characters; what is over is not embedded, but found by its words.
         fits = 3 * self._room(())
         for text, first, last in property_texts(note, bool(self._drafts), fits):
             embedded = embedded_text(note.title, (), " ".join(text.split()))
             piece = _Piece(lines.start(first), lines.start(last + 1), text)
             embedded = self._fitted(embedded, self._max)
-            self._add(piece, embedded, (first, last), ("properties",), is_text=False)
+            self._add(piece, embedded, (first, last), ("properties",), "properties")
         if not self._drafts:
             embedded = embedded_text(note.title, (), ", ".join(note.aliases))
             embedded = self._fitted(embedded, self._max)
@@ -147,8 +154,9 @@ class _Splitter:
         embedded: str,
         lines: tuple[int, int],
         anchor: tuple[str, ...],
-        is_text: bool = True,
+        kind: ChunkKind = "text",
     ) -> None:
+        is_text = kind != "properties"
         # Properties are told apart from all chunks of the note that say the same.
         twin = anchor if is_text else None, embedded
         occurrence = self._seen[twin]
@@ -165,7 +173,7 @@ class _Splitter:
                 last_line=lines[1],
                 body=piece.body,
                 embedded=embedded,
-                kind="text" if is_text else "properties",
+                kind=kind,
             )
         )
 

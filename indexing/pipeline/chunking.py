@@ -61,7 +61,7 @@ class PutHeaders(_Component):
         wanted: list[tuple[BaseNode, str]] = []
         for every in _by_path(nodes).values():
             # Properties say what they are about by themselves.
-            own = [node for node in every if node.metadata["kind"] == "text"]
+            own = [node for node in every if node.metadata["kind"] != "properties"]
             passages = [
                 Passage(tuple(node.metadata["heading_path"]), node.metadata["body"]) for node in own
             ]

@@ -93,7 +93,7 @@ def _matrix(vectors: Mapping[str, Any], dimensions: int) -> tuple[list[str], Mat
 
 def _led_to(chunks: Sequence[ChunkRow | ChunkKey]) -> Sequence[ChunkRow | ChunkKey]:
     """Those of a note that links lead to: its text, where there is any."""
-    return [chunk for chunk in chunks if chunk.kind == "text"] or chunks[:1]
+    return [chunk for chunk in chunks if chunk.kind != "properties"] or chunks[:1]
 
 
 class _LinkTargets:
@@ -148,8 +148,8 @@ class _LinkTargets:
 def _link_rows(
     item: ChunkedNote, resolved: Sequence[ResolvedLink], targets: _LinkTargets
 ) -> Iterator[LinkRow]:
-    starts = [int(n.metadata["start"]) for n in item.nodes if n.metadata["kind"] == "text"]
-    ids = [chunk.id for chunk in item.chunks if chunk.kind == "text"]
+    starts = [int(n.metadata["start"]) for n in item.nodes if n.metadata["kind"] != "properties"]
+    ids = [chunk.id for chunk in item.chunks if chunk.kind != "properties"]
     for ordinal, found in enumerate(resolved):
         link = found.link
         at = bisect_right(starts, link.start) - 1 if link.property is None else -1

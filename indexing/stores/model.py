@@ -18,7 +18,8 @@ Matrix: TypeAlias = "NDArray[np.float32]"
 
 ChunkId = str  # 32 hexadecimal digits; equal id means equal embedded text, so an equal vector
 
-ChunkKind = Literal["text", "properties"]
+ChunkKind = Literal["text", "code", "properties"]
+"""``code`` is text that begins in the middle of a block of code."""
 """Whether a chunk is a part of a note's text, or what its front matter says."""
 
 FieldTokens = Mapping[str, tuple[str, ...]]

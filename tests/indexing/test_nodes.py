@@ -56,8 +56,9 @@ def test_sections_become_chunks(
 
 @pytest.mark.parametrize("text", rows(__file__, "a_long_section_is_cut_where_it_hurts_least"))
 def test_a_long_section_is_cut_where_it_hurts_least(text: str) -> None:
-    drafts = split(text.replace("✂", ""), max_tokens=10, min_tokens=3)
-    assert [draft.body for draft in drafts] == [part.strip() for part in text.split("✂")]
+    drafts = split(text.translate({ord("✂"): "", ord("…"): ""}), max_tokens=10, min_tokens=3)
+    bodies = [f"{'…' * (draft.kind == 'code')}{draft.body}" for draft in drafts]
+    assert bodies == [part.strip() for part in text.split("✂")]
 
 
 def test_what_is_cut_in_a_section_says_where_it_stands() -> None:

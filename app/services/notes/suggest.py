@@ -400,7 +400,7 @@ class _UnlinkedPairs:
     def _nearest(self, path: str) -> dict[str, int]:
         """Note -> rank, of those with the passages that are nearest, best first."""
         view = self._view
-        ids = [chunk.id for chunk in view.chunks_of(path) if chunk.kind == "text"]
+        ids = [chunk.id for chunk in view.chunks_of(path) if chunk.kind != "properties"]
         _, matrix = view.chunk_vectors.rows(ids[:: max(1, -(-len(ids) // PASSAGES))])
         best: dict[str, float] = {}
         for vector in matrix:
@@ -439,7 +439,7 @@ class _UnlinkedPairs:
 
         def texts(path: str) -> tuple[list[ChunkId], Matrix]:
             chunks = view.chunks_of(path)
-            return view.chunk_vectors.rows(one.id for one in chunks if one.kind == "text")
+            return view.chunk_vectors.rows(one.id for one in chunks if one.kind != "properties")
 
         (ours, left), (theirs, right) = texts(pair.source), texts(pair.target)
         if not ours or not theirs:
