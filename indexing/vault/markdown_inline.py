@@ -33,9 +33,17 @@ from notehop.indexing.vault.plain import (
 )
 from notehop.indexing.vault.properties import TAG_CHARACTERS, is_tag
 
-_SOMETHING = re.compile(r"\[|#|%%|<!--|<br")
+_SOMETHING = re.compile(r"\[|#|%%|<[!/A-Za-z]")
 _BLANKS = re.compile(r"[ \t\n]*")
-_BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
+_NAME = re.compile(r"</?([a-z][a-z0-9-]*)", re.IGNORECASE)
+_ALT = re.compile(r"""\balt\s*=\s*(?:"([^"]*)"|'([^']*)')""", re.IGNORECASE)
+# Elements of HTML that people write without attributes; `<name>` in a text is rather a placeholder.
+_ELEMENT = re.compile(
+    r"a|abbr|b|bd[io]|big|br|center|cite|code|del|details|dfn|div|d[dlt]|em|font|h[1-6r]|i|iframe|img|ins"
+    r"|kbd|li|mark|[ou]l|p|picture|pre|q|r[pt]|ruby|s|samp|small|span|strike|strong|su[bp]|summary|svg"
+    r"|table|tbody|t[dhrt]|thead|u|var|wbr"
+)
+_POWER = re.compile(r"\d<sup>\d", re.IGNORECASE)
 _TAG = re.compile(rf"#({TAG_CHARACTERS}+)")
 _EMPHASIS = frozenset("*_~")
 _LONGEST_LABEL = 999  # https://spec.commonmark.org/0.31.2/#link-label
@@ -199,11 +207,21 @@ def _comment(state: InlineState, _silent: bool, opening: str, closing: str) -> b
     return True
 
 
-def _line_break(state: InlineState, _silent: bool) -> bool:
-    if not (found := _BREAK.match(state.src, state.pos)):
+def _html_tag(state: InlineState, _silent: bool) -> bool:
+    """A tag is no text: of an image its other text is; a line break, and one in the middle of a power,
+    part what stands around them."""
+    src, start = state.src, state.pos
+    if not html_inline(state, False):
         return False
-    state.edit(state.pos, found.end(), " ")
-    state.pos = found.end()
+    tag = src[start : state.pos]
+    found = _NAME.match(tag)
+    name = found[1].lower() if found else ""
+    if name and (_ELEMENT.fullmatch(name) or tag.startswith("</") or "=" in tag):
+        alt = _ALT.search(tag) if name == "img" else None
+        shown = " " if name == "br" else (alt[1] or alt[2] or "") if alt else ""
+        if tag.lower() == "<sup>" and _POWER.match(src, start - 1 if start else 0, state.pos + 1):
+            shown = "^"
+        state.edit(start, state.pos, " ".join(shown.split()) or shown)
     return True
 
 
@@ -255,9 +273,8 @@ def _grammar() -> MarkdownIt:
         "math": math_inline_dollar(allow_space=False, allow_digits=False, allow_double=True),
         "comment": partial(_comment, opening="%%", closing="%%"),
         "html_comment": partial(_comment, opening="<!--", closing="-->"),
-        "line_break": _line_break,
         "autolink": autolink,
-        "html_inline": html_inline,
+        "html_tag": _html_tag,
         "wikilink": _wikilink,
         "open_bracket": _open_bracket,
         "close_bracket": _close_bracket,
