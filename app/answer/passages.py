@@ -308,7 +308,11 @@ def _passage(
 
 def _begins_line(piece: Stretch, body: Stretch) -> bool:
     at = bisect_left(body.origins, piece.origins[0]) if piece.origins else 0
-    return "\n" in body.text[max(0, at - 3) : at] and not _is_wrapped(body.text)
+    if "\n" not in body.text[max(0, at - 3) : at]:
+        return False
+    # A sentence that ends with no stop before a line break was ended by that.
+    before = body.text[:at].rstrip(" \t\n\"'”’»)*_`")
+    return not before.endswith(_STOPS) or not _is_wrapped(body.text)
 
 
 def _pieces(block: _Block, sentences: SentenceSpans) -> list[Stretch]:

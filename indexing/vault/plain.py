@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 import tomllib
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from itertools import accumulate, islice
 from pathlib import Path
@@ -19,6 +19,9 @@ from notehop.indexing.vault.model import Edit, Note
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
+
+
+WRAP_COLUMN = 60  # text wrapped by an editor fills lines at least this far
 
 
 class OffsetMap:
@@ -245,7 +248,7 @@ def sentence_spans(text: str, language: str = "en") -> list[tuple[int, int]]:
     """
     spans: list[tuple[int, int]] = []
     start = 0
-    for end in _ends(text, language):
+    for end in sorted({*_ends(text, language), *_line_ends(text)}):
         if spans and text[start:end].isspace():  # what stands between paragraphs
             spans[-1] = spans[-1][0], end
         else:
@@ -276,6 +279,23 @@ def flat(text: str) -> str:
     if said := " ".join(_EMPHASIS.sub(r"\2", said).split()):
         return said
     return " · ".join(filter(None, (line.strip("#-*+ \t") for line in text.splitlines())))
+_PARAGRAPH = re.compile(r"\S.*(?:\n[ \t]*\S.*)+")
+_PAUSES = (".", "!", "?", ":", ";", ",", "…", "。", "！", "？", "、", "，")
+
+
+def _line_ends(text: str) -> Iterator[int]:
+    """Where lines of a paragraph end that were kept apart: each although the first word of the next would
+    have fitted, and none in the middle of a sentence, if there are sentences."""
+    for paragraph in _PARAGRAPH.finditer(text) if "\n" in text else ():
+        lines = paragraph[0].split("\n")
+        written = any(line.rstrip().endswith(_PAUSES) for line in lines)
+        firsts = [line.split(maxsplit=1)[0] for line in lines[1:]]
+        if all(
+            len(line.rstrip()) + 1 + len(word) <= WRAP_COLUMN
+            and not (written and word[0].islower())
+            for line, word in zip(lines, firsts, strict=False)
+        ):
+            yield from (paragraph.start() + at.end() for at in re.finditer("\n", paragraph[0]))
 
 
 def shortened(text: str, most: int) -> str:
