@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from notehop.indexing.vault.markdown_blocks import Piece, PlacedState, TextBlock
+from notehop.indexing.vault.markdown_blocks import (
+    TEMPLATE_LINE,
+    Piece,
+    PlacedState,
+    TextBlock,
+    is_wrapped,
+)
 from notehop.indexing.vault.markdown_inline import Inline
 from notehop.indexing.vault.model import Block, CommentLinks, Edit, Heading, Lines, Link
 from notehop.indexing.vault.plain import OffsetMap, sentence_spans
+from notehop.indexing.vault.properties import TAG_CHARACTERS, is_tag
 
 MAX_CHARACTERS = 500  # what a person reads at a glance, and a model embeds whole
 ITEM_CHARACTERS = 240  # a list item up to this length is one thought; a longer one is prose
-WRAP_COLUMN = 60  # text wrapped by an editor fills lines at least this far
 _TASK = re.compile(r"\[.\][ \t]+")
 _ID = re.compile(r"[A-Za-z0-9-]+")
+_TAG_LINE = re.compile(rf"^[ \t]*(?:#{TAG_CHARACTERS}+(?:[ \t]+|$))+$", re.MULTILINE)
 _COMMENT = re.compile(r"<!(?=--)(?:.*?-->|.*)", re.DOTALL)
 
 
@@ -44,8 +51,7 @@ def read_body(
         edits += [Edit(start, end, "") for start, end in state.hidden]
         for block in state.html:
             edits += [Edit(*found.span(), "") for found in _COMMENT.finditer(text, *block)]
-        # A callout's title is parted from its text: without its type it would be their first words.
-        for end, start in state.titles:
+        for end, start in state.seams:
             edits.append(Edit(end, end + 1, f"\n{text[end + 1 : start].rstrip()}\n"))
         for found in state.texts:
             if found.kind != "comment" or comment_links == "all":
@@ -69,6 +75,11 @@ def _read_block(block: TextBlock, inline: Inline, body: Body) -> list[Edit]:
         for number, (start, end) in enumerate(pieces, 1):
             joined.add(start, text[start:end] + "\n" * (number < len(pieces)))
         inline.scan(joined, comment=block.kind == "comment")
+        for line in _no_text(block, joined.text):
+            first, last = joined.to_raw(line[0]), joined.to_raw(line[1] - 1)
+            if first is not None and last is not None:
+                inline.edits = [one for one in inline.edits if one.end <= first or one.start > last]
+                inline.edits.append(Edit(first, last + 1, ""))
     edits = sorted(inline.edits, key=lambda edit: edit.start)
     if block.kind in ("paragraph", "heading"):
         # The id of the block, at the end of its last line, after a blank.
@@ -95,6 +106,19 @@ def _read_block(block: TextBlock, inline: Inline, body: Body) -> list[Edit]:
     return edits
 
 
+def _no_text(block: TextBlock, text: str) -> Iterator[Piece]:
+    """The lines of a block that hold nothing but code of a template, or tags, which are known as such."""
+    if block.kind in ("paragraph", "heading"):
+        yield from (found.span() for found in TEMPLATE_LINE.finditer(text))
+    if block.kind == "paragraph":
+        yield from (
+            found.span()
+            for found in _TAG_LINE.finditer(text)
+            if (found.start() or block.item is None)
+            and all(is_tag(word[1:]) for word in found[0].split())
+        )
+
+
 def _flatten(text: str, parts: Sequence[Sequence[Piece]], edits: Sequence[Edit]) -> OffsetMap:
     """The running text of a block, edits applied, `` | `` between parts; lines that an editor wrapped, and
     not the writer, since the next word would not have fitted, are joined."""
@@ -102,11 +126,8 @@ def _flatten(text: str, parts: Sequence[Sequence[Piece]], edits: Sequence[Edit])
     for number, part in enumerate(parts):
         for at, (start, end) in enumerate(part):
             if at:
-                first, last = part[at - 1]
-                space = text.find(" ", start, end)
-                word = (space if space >= 0 else end) - start
-                broken = last - first + 1 + word <= WRAP_COLUMN
-                flat.add(last, "\n\n" if broken else " ")
+                before = part[at - 1]
+                flat.add(before[1], " " if is_wrapped(text, before, (start, end)) else "\n\n")
             elif number:
                 flat.add(start, " | ")
             flat.add_edited(text, start, end, edits)

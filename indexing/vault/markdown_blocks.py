@@ -17,6 +17,14 @@ from markdown_it.token import Token
 from mdit_py_plugins.footnote.index import footnote_def
 
 from notehop.indexing.vault.model import Block
+from notehop.indexing.vault.plain import WRAP_COLUMN
+
+# Code of site generators (Liquid, Jinja, Hugo) and of templates in the app.
+_TEMPLATE = (
+    r"(?:\{%(?:(?!%\})[^`]){1,500}%\}|\{\{(?:(?!\}\})[^`]){1,500}\}\}|<%(?:(?!%>)[^`]){1,500}%>)"
+)
+TEMPLATE_LINE = re.compile(rf"^[ \t]*(?:{_TEMPLATE}[ \t]*)+$", re.MULTILINE)
+TEMPLATE_LINES = re.compile(rf"\s*(?:{_TEMPLATE}\s*)+")
 
 Piece = tuple[int, int]  # a stretch of one line, as offsets into the note
 MAX_DEPTH = 40  # blocks in blocks (a list counts twice); each costs stack, deeper is plain text
@@ -46,7 +54,8 @@ class PlacedState(StateBlock):
     """markdown-it's state of a note, which notes the places of what it finds, in order of the note.
 
     ``hidden`` are stretches that no reader sees: comments, reference definitions, lines of block
-    ids. ``titles`` lie between the title of a callout and the text below: a line end and marks.
+    ids. ``seams`` lie between what a reader sees apart and CommonMark reads as one: the title of a
+    callout and the text below, a list or table and a line behind it. Each is a line end and marks.
     ``blocks`` are those that a line of ``^id`` names. ``references`` maps normalised labels to
     destinations.
     """
@@ -54,7 +63,7 @@ class PlacedState(StateBlock):
     texts: list[TextBlock]
     blocks: list[Block]
     hidden: list[Piece]
-    titles: list[Piece]
+    seams: list[Piece]
     html: list[Piece]
     references: dict[str, str]
 
@@ -65,13 +74,20 @@ class PlacedState(StateBlock):
 
     def read(self, first: int, end: int) -> None:
         """Parse some lines, from 0, as a text of their own; ``end`` is the line after the last."""
-        self.texts, self.blocks, self.hidden, self.titles = [], [], [], []
+        self.texts, self.blocks, self.hidden, self.seams = [], [], [], []
         self.env, self._last = {}, {}
         self.lineMax = min(end, len(self._starts) - 1)
         begun = len(self.tokens)
         _GRAMMAR.block.tokenize(self, min(first, self.lineMax), self.lineMax)
-        html = (token.map for token in self.tokens[begun:] if token.type == "html_block")
-        self.html = [self._whole(lines or [0, 1]) for lines in html]
+        read = [(token, self._whole(token.map or [0, 1])) for token in self.tokens[begun:]]
+        self.html = [span for token, span in read if token.type == "html_block"]
+        # What a site generator puts in the place of such a block stands in no note.
+        self.hidden += [
+            span
+            for token, span in read
+            if token.type == "fence" and not (token.level or token.info.strip())
+            if TEMPLATE_LINES.fullmatch(token.content)
+        ]
         defined = self.env.get("references", {})
         self.references = {label: found["href"] for label, found in defined.items()}
         defining = (*defined.values(), *self.env.get("duplicate_refs", []))
@@ -115,7 +131,11 @@ class PlacedState(StateBlock):
             if around.type == "tr_open":  # once a row, at its first cell
                 line = (around.map or [self.line])[0]
                 row = _trim(self.src, self.text_start(line), self.eMarks[line])
-                self.texts.append(TextBlock("row", [[cell] for cell in _cells(self.src, *row)]))
+                if _BAR.search(self.src, *row):
+                    self.texts.append(TextBlock("row", [[cell] for cell in _cells(self.src, *row)]))
+                else:
+                    self.seams.append((self.eMarks[line - 1], row[0]))
+                    self.texts.append(TextBlock("paragraph", [[row]]))
         elif opening.type == "heading_open":
             if opening.markup.startswith("#"):
                 at = self.text_start(first) + len(opening.markup)
@@ -133,21 +153,37 @@ class PlacedState(StateBlock):
             self.texts.append(block)
         else:
             pieces = self._pieces(first, end)
+            behind: list[TextBlock] = []
             at, last = pieces[0]
             if around.type == "blockquote_open" and (title := _CALLOUT.match(self.src, at, last)):
                 self.hidden.append(title.span())
                 self.texts.append(TextBlock("paragraph", [[(title.end(), last)]]))
                 if len(pieces) > 1 and self.src[title.end() : last].strip():
-                    self.titles.append((last, pieces[1][0]))
-                pieces = pieces[1:]
+                    self.seams.append((last, pieces[1][0]))
+                pieces, first = pieces[1:], first + 1
+            # A line behind a list that is not indented as its item is part of it where an editor wrapped it.
+            for at in range(len(pieces) - 1, 0, -1):
+                outside = 0 <= self.sCount[first + at] < self.blkIndent
+                if outside and not is_wrapped(self.src, pieces[at - 1], pieces[at]):
+                    self.seams.append((pieces[at - 1][1], pieces[at][0]))
+                    behind.insert(0, TextBlock("paragraph", [pieces[at:]]))
+                    pieces = pieces[:at]
             if pieces:
                 self.texts.append(TextBlock("paragraph", [pieces], item))
+            self.texts += behind
 
     def _pieces(self, first: int, end: int) -> list[Piece]:
         pieces = [(self.text_start(line), self.eMarks[line]) for line in range(first, end)]
         start, last = pieces[-1]
         pieces[-1] = start, start + len(self.src[start:last].rstrip(" \t"))
         return pieces
+
+
+def is_wrapped(src: str, line: Piece, following: Piece) -> bool:
+    """Whether a line of a paragraph ends where the first word of the next would not have fitted."""
+    blank = src.find(" ", *following)
+    word = (blank if blank >= 0 else following[1]) - following[0]
+    return line[1] - line[0] + 1 + word > WRAP_COLUMN
 
 
 def _cells(src: str, start: int, end: int) -> list[Piece]:
