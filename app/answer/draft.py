@@ -10,7 +10,7 @@ from typing import Literal
 
 from notehop.app.answer.citations import MarkerFilter
 from notehop.app.answer.context import body
-from notehop.app.answer.material import Material
+from notehop.app.answer.material import HEADING_LINE, Material
 from notehop.app.answer.passages import Passage, Range, SentenceSpans, passages
 from notehop.app.models import LeftOut, Source
 from notehop.indexing.shown import on_one_line
@@ -370,8 +370,13 @@ def place_of(source: Source, within: Sequence[str] = ()) -> str:
     """
     parts = source.heading.split(" > ")
     if within:
-        # Another than its own may be one beside it: no heading above is told then.
-        parts = [*(parts[:-1] if parts[-1] == within[0] else []), *within]
+        ranks = {text: marks for marks, text in HEADING_LINE.findall(source.text)}
+        own = ranks.get(parts[-1])
+        if own is not None and own == ranks.get(within[0]):  # itself, or one beside it
+            parts = parts[:-1]
+        elif own is not None or not HEADING_LINE.match(source.text.lstrip()):
+            parts = []  # what stands above another is not known
+        parts = [*parts, *within]
     # The heading of a whole note often says its name again.
     heading = parts[1:] if parts[0] == source.title else parts
     return on_one_line(" > ".join(part for part in (source.title, *heading) if part))

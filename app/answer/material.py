@@ -351,7 +351,7 @@ def _trimmed(text: str, start: int, end: int, kind: Kind) -> Iterator[Unit]:
 
 _MARK = re.compile(r"(?:[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[.\][ \t]+)?|[ \t]*(?:>[ \t]?)+)")
 _BLOCK = re.compile(r"[ \t]\^([A-Za-z0-9-]+)[ \t]*$")
-_HEADING_LINE = re.compile(r"^ {0,3}(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$", re.MULTILINE)
+HEADING_LINE = re.compile(r"^ {0,3}(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$", re.MULTILINE)
 _PARAGRAPH = re.compile(r"\n[ \t>]*(?:\n|(?:[-*+]|\d{1,9}[.)])[ \t])")
 
 
@@ -452,7 +452,7 @@ def _headings_at(text: str, headings: Sequence[str], start: int) -> list[str]:
     """The headings that a place in a source stands under, top_level first."""
     path = [(0, heading) for heading in headings]
     code = list(fences(text))
-    for found in _HEADING_LINE.finditer(text, 0, start):
+    for found in HEADING_LINE.finditer(text, 0, start):
         if any(first <= found.start() < last for first, last in code):
             continue
         rank, heading = len(found[1]), found[2].strip()

@@ -154,3 +154,6 @@ def test_of_a_manual(manual: VaultHandle, question: str, begins: str, never: str
     told = manual.ask(question).answer.split("\n", 1)[1].strip()
     assert told.startswith(begins)
     assert not never or never not in told
+    # Of a block of code that is cut in two, the rest is code, too.
+    hits = manual.search("keep_daily keep_weekly").hits
+    assert next(one for one in hits if "keep_weekly" in one.text).text.startswith("```\n")
