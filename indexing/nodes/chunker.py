@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise, takewhile
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from notehop.indexing.nodes.break_points import (
@@ -269,11 +270,12 @@ class Headings:
     """The headings of a note and what stands under each."""
 
     def __init__(self, note: Note) -> None:
-        self._text, self._headings = note.text, note.headings
-        self._starts = [heading.start for heading in note.headings]
+        self._text, self._edits = note.text, note.edits
+        self._headings = [heading for heading in note.headings if not heading.fact]
+        self._starts = [heading.start for heading in self._headings]
         self._stacks: list[Stack] = [()]  # before the first heading, and under each
         stack: list[tuple[int, str]] = []
-        for heading in note.headings:
+        for heading in self._headings:
             while stack and stack[-1][0] >= heading.level:
                 stack.pop()
             if heading.plain.strip():
@@ -308,7 +310,7 @@ class Headings:
         begins with a heading names what all its text has in common, since it shows the rest itself;
         where that is nothing, the headings above its first text.
         """
-        first = stripped_span(self._text, start, end)[0]
+        first = self._first_shown(start, end)
         inside = self._inside(start, end)
         if not inside or self._starts[inside.start] > first:
             return self._above(first)
@@ -323,6 +325,15 @@ class Headings:
         common = takewhile(lambda headings: len(set(headings)) == 1, zip(*under, strict=False))
         shared = tuple(text for (_, text), *_ in common)
         return shared or tuple(text for _, text in under[0])
+
+    def _first_shown(self, start: int, end: int) -> int:
+        """The first character of a stretch that is not blank, nor in what no reader sees."""
+        first = stripped_span(self._text, start, end)[0]
+        for edit in self._edits[bisect_right(self._edits, first, key=attrgetter("end")) :]:
+            if edit.start > first or edit.replacement.strip():
+                break
+            first = stripped_span(self._text, edit.end, end)[0]
+        return first
 
     def _above(self, at: int) -> tuple[str, ...]:
         """The headings over a position; a heading's own start counts as under it."""

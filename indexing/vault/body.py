@@ -6,6 +6,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 
 from notehop.indexing.vault.markdown_blocks import (
     TEMPLATE_LINE,
@@ -15,8 +16,16 @@ from notehop.indexing.vault.markdown_blocks import (
     is_wrapped,
 )
 from notehop.indexing.vault.markdown_inline import Inline
-from notehop.indexing.vault.model import Block, CommentLinks, Edit, Heading, Lines, Link
-from notehop.indexing.vault.plain import OffsetMap, sentence_spans
+from notehop.indexing.vault.model import (
+    Block,
+    CommentLinks,
+    Edit,
+    Heading,
+    Lines,
+    Link,
+    PropertyValue,
+)
+from notehop.indexing.vault.plain import LinkText, OffsetMap, sentence_spans, words
 from notehop.indexing.vault.properties import TAG_CHARACTERS, is_tag
 
 MAX_CHARACTERS = 500  # what a person reads at a glance, and a model embeds whole
@@ -24,17 +33,21 @@ ITEM_CHARACTERS = 240  # a list item up to this length is one thought; a longer 
 _TASK = re.compile(r"\[.\][ \t]+")
 _ID = re.compile(r"[A-Za-z0-9-]+")
 _TAG_LINE = re.compile(rf"^[ \t]*(?:#{TAG_CHARACTERS}+(?:[ \t]+|$))+$", re.MULTILINE)
+_FIELD = re.compile(r"(?P<key>[^\W\d_][^\d:]{0,30}):[ \t]+(?P<value>\S.{0,80})")
+_WORD = re.compile(r"\w+")
 _COMMENT = re.compile(r"<!(?=--)(?:.*?-->|.*)", re.DOTALL)
 
 
 @dataclass(slots=True)
 class Body:
-    """What a note holds below its front matter, in the order of its text; tags without ``#``."""
+    """What a note holds below its front matter, in the order of its text; tags without ``#``; ``fields``
+    are headings that are none (:func:`_field`)."""
 
     headings: list[Heading] = field(default_factory=list)
     blocks: list[Block] = field(default_factory=list)
     links: list[Link] = field(default_factory=list)
     tags: list[str] = field(default_factory=list)
+    fields: list[PropertyValue] = field(default_factory=list)
     edits: tuple[Edit, ...] = ()
 
 
@@ -57,6 +70,12 @@ def read_body(
             if found.kind != "comment" or comment_links == "all":
                 inline = Inline(text, lines, state.references, comment_links)
                 edits += _read_block(found, inline, body)
+    for heading, following in zip_longest(body.headings, body.headings[1:]):
+        if one := _field(heading, following, text, body.links):
+            body.fields.append(one)
+            edits.append(Edit(heading.start, heading.end, ""))
+    facts = {one.line for one in body.fields}
+    body.headings = [replace(one, fact=one.line in facts) for one in body.headings]
     body.blocks.sort(key=lambda block: (block.first_line, block.last_line, block.id))
     # Of two that overlap, the outer one, which begins first, stands.
     kept: list[Edit] = []
@@ -65,6 +84,31 @@ def read_body(
             kept.append(edit)
     body.edits = tuple(kept)
     return body
+
+
+def _field(
+    heading: Heading, following: Heading | None, text: str, links: Iterable[Link]
+) -> PropertyValue | None:
+    """What a heading says that is no heading but a property: `#### Date: 10/9/2025`.
+
+    It heads nothing, neither text nor a heading of a lower rank; before its colon stand at most three
+    words without a digit, behind it stands a link or something with a digit in it, and at most two
+    words beside. `Part 2: The return`, `FAQ: setup` and `Day: 12 May` above a text are headings.
+    """
+    found = _FIELD.fullmatch(heading.plain)
+    if found is None or (following is not None and following.level > heading.level):
+        return None
+    inside = [link for link in links if heading.start <= link.start < heading.end]
+    shown = found["value"]
+    for link in inside:
+        shown = shown.replace(words(LinkText(link.target, link.fragment, link.display)), "")
+    said = _WORD.findall(shown)
+    plain = [word for word in said if not any(map(str.isdigit, word))]
+    is_fact = bool(inside or len(plain) < len(said)) and len(plain) <= 2
+    below = text[heading.end : len(text) if following is None else following.start]
+    if not is_fact or len(found["key"].split()) > 3 or below.strip():
+        return None
+    return PropertyValue(found["key"], found["value"], heading.line, heading.line)
 
 
 def _read_block(block: TextBlock, inline: Inline, body: Body) -> list[Edit]:
@@ -99,10 +143,10 @@ def _read_block(block: TextBlock, inline: Inline, body: Body) -> list[Edit]:
             for (link, hidden), sentence in zip(links, sentences, strict=True)
         ]
     if block.level:
-        words = "\n".join(text[start:end] for start, end in block.parts[0]).strip()
+        written = "\n".join(text[start:end] for start, end in block.parts[0]).strip()
         plain = " ".join(_flatten(text, block.parts, edits).text.split())
         at = lines.at(block.span[0])
-        body.headings.append(Heading(words, block.level, at, *block.span, plain))
+        body.headings.append(Heading(written, block.level, at, *block.span, plain))
     return edits
 
 

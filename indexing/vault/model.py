@@ -44,7 +44,8 @@ class Link:
 @dataclass(frozen=True, slots=True)
 class Heading:
     """A heading of the note itself (the app knows none inside quotes and lists): ``text`` as written,
-    ``plain`` as shown and embedded, links as their words, no comments."""
+    ``plain`` as shown and embedded, links as their words, no comments. One that is a ``fact`` leads links
+    to its place and is told as a property."""
 
     text: str
     level: int
@@ -52,6 +53,7 @@ class Heading:
     start: int
     end: int
     plain: str = ""
+    fact: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +94,9 @@ class Note:
     to the vault with ``/``; ``name`` has no ``.md``; ``title`` is the front matter's, else ``name``.
     ``tags`` are without ``#``. ``created`` and ``modified`` are the front matter's, in seconds since the
     epoch, in UTC where it names no zone. ``front_matter`` is JSON-able, dates as written; ``properties``
-    is what of it says something to a reader. ``sections`` start at the body and at each heading of
-    rank 1 or 2; ``sections_apart``: each is cited by itself, however small: a card, a page.
+    is what of it says something to a reader, and headings that say a fact and head nothing. ``sections``
+    start at the body and at each heading of rank 1 or 2; ``sections_apart``: each is cited by itself,
+    however small: a card, a page.
     ``excluded`` is why the owner keeps the note out. ``edits`` are sorted and disjoint.
     """
 

@@ -50,7 +50,11 @@ def parse_markdown(path: str, data: bytes, *, comment_links: CommentLinks = "inl
     first_line = lines.at(len(text) - len(rest.lstrip()))
     body_start = lines.start(first_line) if rest.strip() else len(text)
     body = read_body(text, lines, [(first_line, len(lines))], comment_links=comment_links)
-    sections = [lines.start(one.line) for one in body.headings if one.level <= SPLITTING_RANKS]
+    sections = [
+        lines.start(one.line)
+        for one in body.headings
+        if one.level <= SPLITTING_RANKS and not one.fact
+    ]
     if body_start < len(text) and sections[:1] != [body_start]:
         sections.insert(0, body_start)
     return replace(
@@ -59,6 +63,7 @@ def parse_markdown(path: str, data: bytes, *, comment_links: CommentLinks = "inl
         body_start=body_start,
         content_hash=hashlib.sha256(data).hexdigest(),
         tags=each_once([*note.tags, *(tag.strip("/") for tag in body.tags)]),
+        properties=(*note.properties, *body.fields),
         headings=tuple(body.headings),
         sections=tuple(sections),
         blocks=tuple(body.blocks),

@@ -41,7 +41,7 @@ _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _NO_FACT = re.compile(
     r"(?:ids?|uuid|uid|guid|title|private|notehop|publish|permalink|slug|layout|css|cssclass(?:es)?"
     r"|icon|iconize|sticker|banner|cover|thumbnail|kanban|plugin|excalidraw|template|lang|locale"
-    r"|nav|stub|schema|modified|updated|lastmod|mtime|ctime)"
+    r"|nav|navigation|sidebar|breadcrumbs?|redirects?|canonical|pagination|stub|schema|modified|updated|lastmod|mtime|ctime)"
 )
 # Keys that the index knows by other ways, or that stand in every note: where there is nothing else and
 # the note has text, they are no passage.
@@ -49,6 +49,7 @@ _BY_THE_WAY = re.compile(
     r"tags?|alias(?:es)?|(?:page ?|note ?)?type|created(?: (?:at|on))?|creation date|date created"
 )
 _SWITCH = ("no", "yes")
+_FAR = 20  # lines between two properties that are not told together
 _BLANKS = ("{{", "<%")  # how what a template leaves to be filled in begins
 
 # UUIDs, milliseconds since the epoch, `20231104093012`.
@@ -210,12 +211,19 @@ def _words(link: re.Match[str]) -> str:
 def property_texts(note: Note, has_text: bool, fits: int) -> list[tuple[str, int, int]]:
     """The properties of a note as text, laid over the lines that they stand in.
 
+    A value that repeats what the note is called says nothing, but its type (`type: budget`).
+
     :param has_text: whether the note says something beside them; then its names, tags, type, date of
         birth and switches alone are nothing.
     :param fits: characters of a text; one property alone may have more.
     :returns: (text, first line, last line), a line of text for each line of the note.
     """
-    facts = note.properties
+    called = {_spelling(name) for name in (note.name, note.title, *_first_heading(note))}
+    facts = tuple(
+        one
+        for one in note.properties
+        if _spelling(one.text) not in called or _BY_THE_WAY.fullmatch(_name(one.key.strip()))
+    )
     if has_text and all(
         one.text in _SWITCH or _BY_THE_WAY.fullmatch(_name(one.key.strip())) for one in facts
     ):
@@ -228,7 +236,7 @@ def property_texts(note: Note, has_text: bool, fits: int) -> list[tuple[str, int
     for (key, key_line), group in groupby(facts, key=lambda one: (one.key, one.key_line)):
         values = list(group)
         size = sum(len(value.text) + 2 for value in values) + len(key) + len(BETWEEN)
-        if waiting and length + size > fits:
+        if waiting and (length + size > fits or key_line - waiting[-1][0] > _FAR):
             texts.append(_laid_out(waiting))
             waiting, length = [], 0
         waiting.append((key_line, f"{key}:"))
@@ -236,6 +244,14 @@ def property_texts(note: Note, has_text: bool, fits: int) -> list[tuple[str, int
         waiting.append((values[-1].line, f"{values[-1].text}{BETWEEN}"))
         length += size
     return [*texts, _laid_out(waiting)]
+
+
+def _first_heading(note: Note) -> Iterable[str]:
+    return (one.plain for one in note.headings[:1] if not one.fact)
+
+
+def _spelling(name: str) -> str:
+    return " ".join(re.findall(r"\w+", name.casefold())) or name
 
 
 def _laid_out(parts: Sequence[tuple[int, str]]) -> tuple[str, int, int]:

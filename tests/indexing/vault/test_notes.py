@@ -59,6 +59,10 @@ READ: dict[str, tuple[int, Callable[..., Any]]] = {
         ),
     ),
     "sections": (1, of_text(lambda n: ([n.text[at:].split("\n")[0] for at in n.sections],))),
+    "fields": (
+        1,
+        of_text(lambda n: ([f"{p.key}={p.text}" for p in n.properties], len(n.headings))),
+    ),
     "sections_at_the_edges": (1, of_text(lambda n: ([*n.sections],))),
     "blocks": (1, of_text(lambda n: ([[b.id, b.first_line, b.last_line] for b in n.blocks],))),
     "inline_tags": (1, of_text(lambda n: ([*n.tags],))),
