@@ -279,6 +279,8 @@ def flat(text: str) -> str:
     if said := " ".join(_EMPHASIS.sub(r"\2", said).split()):
         return said
     return " · ".join(filter(None, (line.strip("#-*+ \t") for line in text.splitlines())))
+
+
 _PARAGRAPH = re.compile(r"\S.*(?:\n[ \t]*\S.*)+")
 _PAUSES = (".", "!", "?", ":", ";", ",", "…", "。", "！", "？", "、", "，")
 
