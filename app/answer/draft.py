@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -288,14 +287,14 @@ def listed(sources: Sequence[Source]) -> Draft:
     return Draft(f"{LISTED} {'; '.join(notes)}.", "none")
 
 
-NO_LINK = "No note links to"
-"""How a list of the notes that link to one begins where there are none."""
+NONE = "No "
+"""How it is said that there is nothing to list."""
 
 
 def of_a_kind(material: Material, sentences: SentenceSpans) -> Draft:
     """The answer to a question for the notes of a kind: a few are quoted from their beginning, of
     more each is named, with its first words where those are few."""
-    if material.listed.startswith(NO_LINK):
+    if material.listed.startswith(NONE):
         return Draft(body(on_one_line(material.listed)), "none")
     opening = f"{body(on_one_line(material.listed))}:"
     read = [passages(source.text, sentences) for source in material.sources]
@@ -317,29 +316,13 @@ def of_a_kind(material: Material, sentences: SentenceSpans) -> Draft:
     return Draft(text, "extractive", cited, said=tuple(said))
 
 
-_OPEN = re.compile(r"^[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[ \][ \t]+(\S.*)$", re.MULTILINE)
-
-
-def open_items(text: str, names: Sequence[str] = ()) -> list[tuple[int, int]]:
-    """The half-open ranges of the open tasks in a text: list items whose box is not ticked.
-
-    :param names: those that say one of these names only; none takes all.
-    """
-    said = [name.casefold() for name in names]
-    return [
-        found.span(1)
-        for found in _OPEN.finditer(text)
-        if not said or any(name in found[1].casefold() for name in said)
-    ]
-
-
 def of_tasks(material: Material) -> Draft:
     """The answer to a question for open tasks: each as it stands, note by note."""
     text, heading = f"{body(on_one_line(material.listed))}:\n", ""
     said: list[Said] = []
     cited: list[str] = []
     for source in material.sources:
-        items = open_items(source.text, material.tasks or ()) or open_items(source.text)
+        items: Sequence[Range] = material.of(source.marker).get("tasks", ())
         place = place_of(source)
         if items and place != heading:
             text, heading = f"{text}\n{body(place)}\n", place

@@ -315,7 +315,7 @@ class ExtractiveSynthesizer(VaultSynthesizer):
 
     def draft(self, query: str, material: Material) -> Draft:
         """Quote what answers, or say that nothing does; notes that were listed are named."""
-        if material.tasks is not None:
+        if material.tasks:
             return of_tasks(material)
         if material.listed:
             return of_a_kind(material, self._reading.sentences)

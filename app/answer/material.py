@@ -51,9 +51,9 @@ class Material:
     ``source_nodes`` are the nodes of ``sources``, in that order, ``connected_nodes`` those of
     ``connected``. ``about`` maps the marker of a source, or the label of a connected note, to the
     metadata of its node. ``listed`` says what the sources have in common, where they are the notes of
-    a kind that a question wants listed; empty where they were searched for. ``tasks`` are the names
-    that open tasks were asked for by, None where they were not. ``own`` is a follow-up without the
-    subject that it carries; empty for other questions.
+    a kind that a question wants listed; empty where they were searched for. ``tasks``: open tasks were
+    asked for, whose ranges stand in the metadata of each. ``own`` is a follow-up without the subject
+    that it carries; empty for other questions.
     """
 
     sources: tuple[Source, ...] = ()
@@ -62,7 +62,7 @@ class Material:
     connected_nodes: tuple[NodeWithScore, ...] = ()
     about: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     listed: str = ""
-    tasks: tuple[str, ...] | None = None
+    tasks: bool = False
     own: str = ""
 
     def of(self, name: str) -> Mapping[str, Any]:
@@ -102,7 +102,7 @@ def material_of(nodes: Sequence[NodeWithScore], vault: str) -> Material:
         tuple(linked),
         about,
         listed.pop() if len(listed) == 1 else "",
-        next((tuple(one["tasks"]) for one in about.values() if "tasks" in one), None),
+        any("tasks" in one for one in about.values()),
     )
 
 

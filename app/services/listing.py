@@ -1,6 +1,5 @@
 """Questions for a list: of notes ("which projects are active?", "what did I do last week?"), read as
-filters; of open tasks ("what is still to do for the hide?"), whose boxes are not ticked; or of the notes
-that link to one.
+filters; of open tasks ("what is still to do for the hide?"); or of the notes that link to one.
 """
 
 from __future__ import annotations
@@ -10,14 +9,13 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
-from functools import reduce
+from functools import partial, reduce
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any
 
 from llama_index.core.schema import NodeWithScore
 
-from notehop.app.answer.draft import NO_LINK, open_items
+from notehop.app.answer.draft import NONE
 from notehop.app.models import Filters
 from notehop.app.retrieval.chain import Wanted
 from notehop.app.retrieval.components import Trace, noted
@@ -32,12 +30,13 @@ from notehop.app.retrieval.filters import (
     notes_of,
 )
 from notehop.app.retrieval.intents import SMALL, names_of
-from notehop.app.retrieval.relevance import asks_for_templates, read_templates
+from notehop.app.retrieval.relevance import asks_for_templates, read_templates, templates_of
 from notehop.app.services.period import Period, period_of
+from notehop.app.services.tasks import Due, OpenTasks, open_tasks, task_question
 from notehop.indexing.graph.files import fold as folded
 from notehop.indexing.shown import counted, on_one_line
 from notehop.indexing.stores.labels import TAG, TYPE, NoteLabels, property_key
-from notehop.indexing.stores.model import ChunkId, ChunkRow, LinkRow
+from notehop.indexing.stores.model import ChunkId, LinkRow
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.tokens.tokenizer import Tokenizer
 from notehop.indexing.tokens.words import fold
@@ -57,17 +56,10 @@ _ASKING, _DONE = SMALL | {*_WORDS["asking"]}, frozenset(_WORDS["done"])
 _HAVING, _NO_KIND = frozenset(_WORDS["having"]), frozenset(_WORDS["no_kind"])
 _GOES_ON, _IS_DONE = re.compile(_WORDS["goes_on"]), re.compile(_WORDS["is_done"])
 
-_TASKS = _WORDS["tasks"]
-_ASKS_FOR_TASKS = re.compile(
-    "|".join(_TASKS["asks"]).replace("{open}", _TASKS["open"]).replace("{task}", _TASKS["task"]),
-    re.IGNORECASE,
-)
 _ASKS_FOR_LINKS = re.compile(
     rf"^(?:{'|'.join(_WORDS['asks_for_links'])}) (?P<name>.+?)[?. ]*$", re.IGNORECASE
 )
 _ITEM = re.compile(r"^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\S", re.MULTILINE)
-_TASK_WORD = re.compile(r"\w[\w'’.-]*", re.UNICODE)
-_ASKING_FOR_TASKS = frozenset(_TASKS["asking"])
 
 Named = tuple[frozenset[str], Condition]
 """Words of a question, as the index has them, and what they name."""
@@ -77,20 +69,20 @@ Named = tuple[frozenset[str], Condition]
 class ListQuestion:
     """A question for a list.
 
-    ``narrowed`` is what it leaves; ``tasks`` are the passages with the open tasks that it wants,
-    none for a list of notes, and ``names`` what they are about; ``links`` those that lead to the note
-    of that name, by the passage; ``unlinked`` are the passages of a note that none leads to.
+    ``narrowed`` is what it leaves, where notes are listed; ``tasks`` what is wanted of the passages with
+    open tasks, and ``said`` when they are due; ``links`` those that lead to the note ``said``, by the
+    passage. ``none`` are passages to show where there is nothing to list, which ``said`` tells.
     """
 
     narrowed: Narrowed
-    tasks: tuple[ChunkId, ...] = ()
-    names: list[str] = field(default_factory=list)
+    said: str = ""
+    tasks: Mapping[ChunkId, OpenTasks] = field(default_factory=dict)
     links: Mapping[ChunkId, LinkRow] = field(default_factory=dict)
-    unlinked: tuple[ChunkId, ...] = ()
+    none: tuple[ChunkId, ...] = ()
 
     def wanted(self, wanted: Wanted) -> Wanted:
         """What is wanted, with what is to be listed."""
-        passages = self.tasks or self.unlinked or tuple(self.links)
+        passages = self.none or tuple(self.tasks or self.links)
         limit = wanted.asked.top_k or LISTED_MOST
         most = min(len(passages), limit) or limit
         asked = wanted.asked.model_copy(update={"top_k": most})
@@ -98,34 +90,37 @@ class ListQuestion:
 
     def told(self, found: Sequence[NodeWithScore], wanted: Wanted) -> list[NodeWithScore]:
         """What was listed, with what it has in common and how much of it there is."""
-        said: dict[str, Any]
         if wanted.passages:
             found = found[: wanted.asked.top_k]
-        if self.unlinked:
-            said = {"listed": f"{NO_LINK} {self.names[0]}."}
+        if self.none:
+            listed = self.said
         elif self.links:
             cut = len(self.links) > len(found) == wanted.asked.top_k
             notes = counted(len(self.links) if cut else len(found), "note")
             link, more = "links" if notes == "1 note" else "link", f"; {len(found)} of them"
-            said = {"listed": f"{notes} {link} to {self.names[0]}{more if cut else ''}"}
+            listed = f"{notes} {link} to {self.said}{more if cut else ''}"
             found = [_at_link(hit, self.links[hit.node.node_id]) for hit in found]
         elif self.tasks:
-            texts = [hit.node.get_content() for hit in found]
-            count = sum(len(open_items(text, self.names) or open_items(text)) for text in texts)
+            items = [self.tasks[hit.node.node_id].items(hit.node.get_content()) for hit in found]
+            found = [
+                NodeWithScore(node=noted(hit.node, tasks=own), score=hit.score)
+                for hit, own in zip(found, items, strict=True)
+                if own
+            ]
             notes = counted(len({hit.node.metadata["path"] for hit in found}), "note")
-            more = "" if len(found) == len(self.tasks) else f", of the newest {notes} with some"
-            said = {
-                "listed": f"{counted(count, 'open task')} in {notes}{more}",
-                "tasks": self.names,
-            }
+            more = "" if len(items) == len(self.tasks) else f", of the newest {notes} with some"
+            due = f" {self.said}" if self.said else ""
+            listed = f"{counted(sum(map(len, items)), 'open task')}{due} in {notes}{more}"
         else:
             left = self.narrowed.notes.only or frozenset[str]()
             whole = len(found) != wanted.asked.top_k
             count = len(found) if whole else len(left - self.narrowed.notes.without)
             match = f"{count:,} {'note matches' if count == 1 else 'notes match'}"
             more = f"; the newest {len(found)}" if count > len(found) else ""
-            said = {"listed": f"{match} {', '.join(self.narrowed.said)}{more}"}
-        return [NodeWithScore(node=noted(hit.node, **said), score=hit.score) for hit in found]
+            listed = f"{match} {', '.join(self.narrowed.said)}{more}"
+        return [
+            NodeWithScore(node=noted(hit.node, listed=listed), score=hit.score) for hit in found
+        ]
 
 
 def _at_link(hit: NodeWithScore, link: LinkRow) -> NodeWithScore:
@@ -153,10 +148,36 @@ def _links_asked(asked: Narrowed, view: Snapshot) -> ListQuestion | None:
     if paths and not links:
         first = (one for path in paths for one in view.chunk_ids_of(path)[:1])
         unlinked = tuple(among(first, asked.allowed))
-        return ListQuestion(asked, names=[name], unlinked=unlinked) if unlinked else None
+        said = f"{NONE}note links to {name}."
+        return ListQuestion(asked, said, none=unlinked) if unlinked else None
     allowed = {*among(links, asked.allowed)}
     links = {one: link for one, link in links.items() if one in allowed}
-    return ListQuestion(asked, names=[name], links=links) if links else None
+    return ListQuestion(asked, name, links=links) if links else None
+
+
+def _tasks_asked(
+    asked: Narrowed, view: Snapshot, tokenizer: Tokenizer, trace: Trace, vault: Path
+) -> ListQuestion | None:
+    """Read a question for open tasks; None where it is another, or there is none to be listed."""
+    question = task_question(asked.text, date.today(), view.notes_named)
+    if question is None:
+        return None
+    is_template = templates_of(vault, asked.text)
+    ids = among(view.catalog.chunks_holding("[ ]"), asked.allowed)
+    ids = [one for one in ids if not is_template(view.path_of(one) or "")]
+    words = partial(_tokens, tokenizer=tokenizer)
+    found, there = open_tasks(view, question, asked.text, ids, words)
+    if found:
+        return ListQuestion(asked, question.due.said if question.due else "", found)
+    if question.due is not None:
+        other = None if question.tasks else Due(None, "")
+        others, _ = open_tasks(view, replace(question, due=other), asked.text, ids, words)
+        if others:
+            said = on_one_line(f"{NONE}{question.none.removeprefix('no ')}.")
+            return ListQuestion(asked, said, none=tuple(others)[:1])
+    if there:
+        trace.warn(on_one_line(question.none))
+    return None
 
 
 def list_question(
@@ -172,17 +193,8 @@ def list_question(
     text, today, labels = asked.text, date.today(), view.labels
     if links := _links_asked(asked, view):
         return links
-    if (subject := _subject_asked(text)) is not None:
-        ids = among(view.catalog.chunks_holding("[ ]"), asked.allowed)
-        tasks = _with_open_tasks(view, subject, text, ids, tokenizer)
-        if tasks is not None and tasks[0]:
-            return ListQuestion(asked, *tasks)
-        if tasks is not None:
-            trace.warn(
-                f"no open task (- [ ]) stands in {on_one_line(subject)} or speaks of it"
-                if subject
-                else "no note has an open task (- [ ])"
-            )
+    if tasks := _tasks_asked(asked, view, tokenizer, trace, vault):
+        return tasks
     period = period_of(text, today)
     plain = _plain(text if period is None else period.rest)
     found = _conditions(plain, period, labels, tokenizer, today)
@@ -382,56 +394,3 @@ def _covering(tokens: Sequence[str], found: Sequence[Named]) -> Iterator[tuple[C
             left = [token for token in tokens if token not in words]
             for rest in _covering(left, found):
                 yield (condition, *rest)
-
-
-def _subject_asked(text: str) -> str | None:
-    """What a question wants the open tasks of; empty for all, None where it asks for something else."""
-    found = _ASKS_FOR_TASKS.search(text)
-    if found is None:
-        return None
-    named = [
-        one
-        for one in _TASK_WORD.finditer(text)
-        if not found.start() <= one.start() < found.end()
-        and fold(one[0]).casefold() not in SMALL | _ASKING_FOR_TASKS
-    ]
-    return text[named[0].start() : named[-1].end()] if named else ""
-
-
-def _with_open_tasks(
-    view: Snapshot, subject: str, question: str, ids: Iterable[ChunkId], tokenizer: Tokenizer
-) -> tuple[tuple[ChunkId, ...], list[str]] | None:
-    """The passages with open tasks, of the newest notes first, and the names that they are about."""
-    own: set[str] = set()
-    names: list[str] = []
-    if subject:
-        # With the small word before it where it is a part of the name ("the oven").
-        before = re.search(rf"(\w+)\s+{re.escape(subject)}", question)
-        longer = f"{before[1]} {subject}" if before else subject
-        own = set(view.notes_named(subject) or view.notes_named(longer))
-        rows = view.notes_at(own).values()
-        # What no note is called is looked for in the tasks themselves.
-        names = sorted({name for row in rows for name in (row.title, *row.aliases)}) or [subject]
-    by_note: dict[str, list[ChunkRow]] = {}
-    for one in view.chunks(ids).values():
-        by_note.setdefault(one.path, []).append(one)
-    words = frozenset(() if own else _tokens(subject, tokenizer))
-    # "The seminar" is the note, or the section, that has the word in its name.
-    placed = {
-        one.id
-        for path, row in (view.notes_at(by_note).items() if words else ())
-        for one in by_note[path]
-        if words <= {*_tokens(" ".join((row.title, *one.heading_path)), tokenizer)}
-    }
-    own |= {one.path for of_note in by_note.values() for one in of_note if one.id in placed}
-    dates = view.catalog.dates(by_note)
-    ordered = sorted(
-        by_note, key=lambda path: (path in own, dates.get(path, ""), path), reverse=True
-    )
-    found = tuple(
-        one.id
-        for path in ordered
-        for one in by_note[path]
-        if open_items(one.text, () if one.id in placed or (path in own and not placed) else names)
-    )
-    return (found, names) if found or own or not subject else None

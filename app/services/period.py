@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from pathlib import Path
 
-from notehop.app.answer.facts import facts_of
+from notehop.app.answer.facts import Day, facts_of
 
 MONTH = timedelta(days=31)
 
@@ -29,11 +29,21 @@ _PART = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """From ``first`` to before ``end``, and the text without the words that say so."""
+    """From ``first`` to before ``end``; the text without the words that say so, and where these stood.
+    ``yearly``: no year is named, as of a birthday."""
 
     first: date
     end: date
     rest: str
+    at: int = 0
+    yearly: bool = False
+
+    def holds(self, day: date) -> bool:
+        """Whether a day is in it, of any year if none is named."""
+        if not self.yearly:
+            return self.first <= day < self.end
+        months = day.month == self.first.month
+        return months and (self.end - self.first > timedelta(days=1) or day.day == self.first.day)
 
     @property
     def days(self) -> tuple[str, str]:
@@ -46,21 +56,24 @@ class Period:
         return self.end - self.first <= MONTH
 
 
-def period_of(text: str, today: date) -> Period | None:
+def period_of(text: str, today: date, *, ahead: bool = False) -> Period | None:
     """The one period that a question names, without a year the last that has begun; None for several, and
-    for a part of a month."""
+    for a part of a month.
 
-    def without(start: int, end: int) -> str:
-        return text[:start] + text[end:]
+    :param ahead: whether it is asked for what is to come: on Monday is the next one.
+    """
+
+    def of(first: date, end: date, at: int, length: int, *, yearly: bool = False) -> Period:
+        return Period(first, end, text[:at] + text[at + length :], at, yearly)
 
     days = facts_of(text).days
     counted = _COUNTED.search(text)
     if counted is not None and not days:
         number = _NUMBERS.get(counted["count"].lower()) or int(counted["count"])
-        first = today - timedelta(
-            days=number * {"w": 7, "m": 30}.get(counted["unit"][0].lower(), 1)
-        )
-        return Period(first, today + timedelta(days=1), without(*counted.span()))
+        length = timedelta(days=number * {"w": 7, "m": 30}.get(counted["unit"][0].lower(), 1))
+        first = today if counted["next"] else today - length
+        last = today + length if counted["next"] else today
+        return of(first, last + timedelta(days=1), counted.start(), len(counted[0]))
     at = text.find(days[0].shown) if len(days) == 1 else -1
     if at > 0 and not days[0].day and _PART.search(text, 0, at):
         return None  # "the last week of March" is neither a last week nor all of March
@@ -68,41 +81,51 @@ def period_of(text: str, today: date) -> Period | None:
     if len(days) + (found is not None) != 1:
         return None
     if found is not None:
-        first, end = _relative(found, today)
-        return Period(first, end, without(*found.span()))
+        first, end = _relative(found, today, ahead=ahead)
+        return of(first, end, found.start(), len(found[0]))
     (day,) = days
     if day.month is None or day.either:
         return None
     try:
-        begins = date(day.year or today.year, day.month, day.day or 1)
-        if day.year is None and begins > today:
-            begins = date(today.year - 1, day.month, day.day or 1)
+        begins, end = _dated(day, today.year)
+        if day.year is None and (end <= today if ahead else begins > today):
+            begins, end = _dated(day, today.year + (1 if ahead else -1))
     except ValueError:
         return None
-    if day.day:
-        return Period(begins, begins + timedelta(days=1), text.replace(day.shown, "", 1))
-    return Period(begins, _next_month(begins), without(at, at + len(day.shown)))
+    return of(begins, end, max(at, 0), len(day.shown), yearly=day.year is None)
 
 
-def _relative(found: re.Match[str], today: date) -> tuple[date, date]:
+def _dated(day: Day, year: int) -> tuple[date, date]:
+    """The first of the days of a day or month, of that year if it names none, and the one after the last.
+
+    :raises ValueError: if it has no such day.
+    """
+    begins = date(day.year or year, day.month or 1, day.day or 1)
+    return begins, begins + timedelta(days=1) if day.day else _next_month(begins)
+
+
+def _relative(found: re.Match[str], today: date, *, ahead: bool) -> tuple[date, date]:
     """The first of the days that are told from today on, and the one after the last."""
     day = timedelta(days=1)
     if found["number"]:
         return date(int(found["number"]), 1, 1), date(int(found["number"]) + 1, 1, 1)
+    later = (found["next"] is not None) - (found["last"] is not None)
     if found["week"]:
-        monday = today - (today.weekday() + (0 if found["this"] else 7)) * day
+        monday = today - (today.weekday() - 7 * later) * day
         return monday, monday + 7 * day
     if found["month"]:
         first = today.replace(day=1)
-        first = first if found["this"] else (first - day).replace(day=1)
+        if later:
+            first = _next_month(first) if later > 0 else (first - day).replace(day=1)
         return first, _next_month(first)
-    if found["today"] or found["yesterday"] or found["weekday"]:
-        back = 1 if found["yesterday"] else 0
+    if not found["year"]:
+        back = 1 if found["yesterday"] else -1 if found["tomorrow"] else 0
         if said := (found["weekday"] or "").lower():
             number = next(week.index(said) for week in _WEEKDAYS if said in week)
             back = (today.weekday() - number - 1) % 7 + 1
+            back -= 7 if ahead or found["coming"] else 0
         return today - back * day, today - (back - 1) * day
-    year = today.year - (found["last"] is not None)
+    year = today.year + later
     return date(year, 1, 1), date(year + 1, 1, 1)
 
 

@@ -7,41 +7,35 @@ import pytest
 from notehop import open_vault
 from tests.support.product import VaultHandle
 from tests.support.scripted_llm import ScriptedLLM
+from tests.support.tables import rows
 
 pytestmark = pytest.mark.model
 
 NOTES = {
     "Kiln.md": (
         "---\naliases: [the oven]\ncreated: 2026-01-01\n---\nThe kiln is of brick.\n\n## Plan\n"
-        "- [ ] Mend the lid\n- [x] Buy bricks\n  1. [ ] Ask Jon for sand [1]\n"
+        "- [ ] Mend the lid 📅 2026-03-10\n- [x] Buy bricks\n  1. [ ] Ask Jon for sand [1]\n"
     ),
-    "2026-03-02.md": "- [ ] Call Ida about the Kiln\n- [ ] Water the plants\n- [x] Sleep\n",
+    "2026-03-02.md": "- [ ] Call Ida about the Kiln\n"
+    "- [ ] Water the plants [due:: 2126-03-20]\n- [x] Sleep\n",
     "2026-03-05.md": "Nothing to do.\n\n> - [ ] Pay the rent\n",
     "Glaze.md": "A glaze of ash. [ ] is no box in a sentence.\n",
+    "Templates/Day.md": "- [ ] Plan the day 📅 2026-03-10\n",
     "Secret.md": "---\nprivate: true\n---\n- [ ] Hide the money\n",
 }
 
 
-OWN = ["Mend the lid", "Ask Jon for sand"]
+OWN = ["Mend the lid 📅 2026-03-10", "Ask Jon for sand"]
 
-ALL = ["Pay the rent", "Call Ida about the Kiln", "Water the plants", *OWN]
+PLANTS = "Water the plants [due:: 2126-03-20]"
+ALL = ["Pay the rent", "Call Ida about the Kiln", PLANTS, *OWN]
 
 
 def items(text: str) -> list[str]:
     return [line[2:].rpartition(" [")[0] for line in text.splitlines() if line.startswith("- ")]
 
 
-@pytest.mark.parametrize(
-    "question",
-    [
-        "Which tasks are open?",
-        "open todos",
-        "What is still to be done?",
-        "what do I still need to do?",
-        "Was ist noch zu tun?",
-        "¿Qué queda por hacer?",
-    ],
-)
+@pytest.mark.parametrize("question", rows(__file__, "all_open_tasks"))
 def test_all_open_tasks_of_the_newest_notes_first(vault: VaultHandle, question: str) -> None:
     answer = vault.ask(question)
     assert answer.answer.startswith("5 open tasks in 3 notes:\n")
@@ -61,9 +55,16 @@ def test_those_of_a_note_and_those_that_name_it(vault: VaultHandle, name: str) -
 
 
 def test_those_that_speak_of_what_no_note_is_called(vault: VaultHandle) -> None:
-    assert items(vault.ask("any open tasks about the plants?").answer) == ["Water the plants"]
+    assert items(vault.ask("any open tasks about the plants?").answer) == [PLANTS]
     assert "open task" not in vault.ask("any open tasks about the roof?").answer
     assert items(vault.ask("what do I still have to do for 03-05?").answer) == ["Pay the rent"]
+
+
+@pytest.mark.parametrize(("question", "named"), rows(__file__, "those_of_a_time"))
+def test_those_of_a_time(vault: VaultHandle, question: str, named: list[str]) -> None:
+    answer = vault.ask(question).answer
+    assert {*items(answer)} == {one for one in ALL if any(word in one for word in named)}
+    assert named or answer.startswith("No open task ")
 
 
 def test_filters_leave_some(vault: VaultHandle) -> None:
@@ -83,7 +84,7 @@ def test_none_is_said(vault: VaultHandle, question: str, said: str) -> None:
     assert any(said in warning for warning in answer.warnings)
 
 
-@pytest.mark.parametrize("question", ["What is of brick?", "Who has to be asked for sand?"])
+@pytest.mark.parametrize("question", rows(__file__, "other_questions_stay"))
 def test_other_questions_stay(vault: VaultHandle, question: str) -> None:
     assert "open task" not in vault.ask(question).answer
 

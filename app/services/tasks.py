@@ -1,0 +1,228 @@
+"""Questions for open tasks, boxes that are not ticked: of a note, about a name, or due at a time."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+from pathlib import Path
+
+from notehop.app.answer.facts import facts_of
+from notehop.app.retrieval.intents import SMALL, bare, names_of
+from notehop.app.services.period import Period, period_of
+from notehop.indexing.stores.model import ChunkId, ChunkRow
+from notehop.indexing.stores.reader import Snapshot
+from notehop.indexing.tokens.words import fold
+from notehop.indexing.vault.dates import day_in_name
+
+_TASKS = tomllib.loads(Path(__file__).with_name("lists.toml").read_text("utf-8"))["tasks"]
+
+
+def _pattern(*written: str) -> re.Pattern[str]:
+    text = "|".join(written)
+    for name in ("open", "task", "due", "overdue"):
+        text = text.replace(f"{{{name}}}", _TASKS[name])
+    return re.compile(text, re.IGNORECASE)
+
+
+_ASKS, _ASKS_AT_A_TIME = _pattern(*_TASKS["asks"]), _pattern(*_TASKS["asks_at_a_time"])
+_DUE, _OVERDUE = _pattern(r"\b(?:{due})\b"), _pattern(r"\b(?:{overdue})\b")
+_STATE = _pattern("{open}|{overdue}")
+_BEFORE, _UNTIL, _SINCE, _AFTER = (
+    _pattern(rf"\b{_TASKS[one]} $") for one in ("before", "until", "since", "after")
+)
+_MARK = _pattern(_TASKS["due_mark"])
+_WORD = re.compile(r"\w[\w'’.-]*")
+_ASKING = frozenset(_TASKS["asking"])
+_OPEN = re.compile(r"^[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[ \][ \t]+(\S.*)$", re.MULTILINE)
+
+
+def due_day(task: str) -> date | None:
+    """The day on which a task is due by its line: ``📅 2026-06-03``, ``due: 2026-06-03``, ``(due 3 June
+    2026)``; None if it says none, or no year."""
+    if (mark := _MARK.search(task)) is None:
+        return None
+    written = task[mark.end() : mark.end() + 24]
+    days = facts_of(written).days
+    if not days or not written.startswith(days[0].shown) or days[0].either:
+        return None
+    try:
+        return date(days[0].year or 0, days[0].month or 0, days[0].day or 0)
+    except ValueError:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """When tasks are wanted to be due; None is any day. ``strictly``: a note of that time does not do."""
+
+    period: Period | None
+    said: str
+    strictly: bool = True
+
+    def takes(self, task: str, day_of_note: str) -> bool:
+        """Whether a task is due then; where no day is said of it, whether its note is of that time."""
+        day = due_day(task)
+        if day is None and not self.strictly and self.period and day_of_note:
+            day = date.fromisoformat(day_of_note[:10])
+        return day is not None and (self.period is None or self.period.holds(day))
+
+
+@dataclass(frozen=True, slots=True)
+class OpenTasks:
+    """What is wanted of the open tasks of a passage: those that say one of the names, or all."""
+
+    names: tuple[str, ...] = ()
+    due: Due | None = None
+    day_of_note: str = ""
+
+    def items(self, text: str) -> list[tuple[int, int]]:
+        """The half-open ranges of the open tasks in a text that are wanted."""
+        said = [name.casefold() for name in self.names]
+        return [
+            found.span(1)
+            for found in _OPEN.finditer(text)
+            if not said or any(name in found[1].casefold() for name in said)
+            if self.due is None or self.due.takes(found[1], self.day_of_note)
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class TaskQuestion:
+    """What a question wants the open tasks of, empty for all, and when they are due. ``tasks``: it speaks
+    of tasks, and not only of what is due."""
+
+    subject: str
+    due: Due | None
+    tasks: bool
+
+    @property
+    def none(self) -> str:
+        """That there is none."""
+        if self.due is not None:
+            about = f" of what speaks of {self.subject}" if self.subject else ""
+            return f"no open task{about} is {self.due.said}"
+        if self.subject:
+            return f"no open task (- [ ]) stands in {self.subject} or speaks of it"
+        return "no note has an open task (- [ ])"
+
+
+def task_question(text: str, today: date, named: Callable[[str], object]) -> TaskQuestion | None:
+    """Read a question for open tasks; None where it asks for something else.
+
+    :param named: whether a note is called so: a note of that name may be one of a day.
+    """
+    if named(bare(text)) and _STATE.search(text) is None:
+        return None  # a note is called "Tasks"
+    found = _ASKS.search(text)
+    if found is not None and named(subject := _subject(text, found)):
+        return TaskQuestion(subject, None, tasks=True)
+    period = period_of(text, today, ahead=True)
+    said, is_due = text, _DUE.search(text)
+    due: Due | None = None
+    if _OVERDUE.search(text):
+        due = Due(Period(date.min, today, ""), "overdue")
+    elif period is not None:
+        said, strictly = period.rest, is_due is not None
+        due = _due(text, period, strictly=strictly)
+    elif is_due:
+        due = Due(None, "due on a day that it says")
+    if found is None and due is not None:
+        found = _ASKS_AT_A_TIME.search(" ".join(said.split()))
+        said = " ".join(said.split())
+    elif due is not None:
+        found = _ASKS.search(said)
+    if found is None:
+        return None
+    tasks = re.search(_TASKS["task"], found[0], re.IGNORECASE) is not None
+    if due is not None and due.period is None and not tasks:
+        return None  # "what is due?" may be a rent
+    return TaskQuestion(_subject(said, found), due, tasks)
+
+
+def _due(text: str, period: Period, *, strictly: bool) -> Due:
+    before = re.sub(r"(?:the )?$", "", text[: period.at])
+    day = timedelta(days=1)
+    first, last = period.first, period.end - day
+    if _BEFORE.search(before) or _UNTIL.search(before):
+        end = period.end if _UNTIL.search(before) else first
+        return Due(replace(period, first=date.min, end=end, yearly=False), f"due before {end}")
+    if _SINCE.search(before) or _AFTER.search(before):
+        first = period.end if _AFTER.search(before) else first
+        return Due(replace(period, first=first, end=date.max, yearly=False), f"due from {first} on")
+    if period.yearly:
+        days = f"{first:%B}" if last > first else f"{first.day} {first:%B}"
+    else:
+        days = f"{first}" if last == first else f"{first} to {last}"
+    return Due(period, f"due {days}" if strictly else f"due or noted {days}", strictly)
+
+
+def _subject(text: str, found: re.Match[str]) -> str:
+    """The words of a question that say what the tasks are of."""
+    named = [
+        one
+        for one in _WORD.finditer(text)
+        if not found.start() <= one.start() < found.end()
+        and fold(one[0]).casefold() not in SMALL | _ASKING
+        and not (_DUE.fullmatch(one[0]) or _OVERDUE.fullmatch(one[0]))
+    ]
+    return text[named[0].start() : named[-1].end()] if named else ""
+
+
+def open_tasks(
+    view: Snapshot,
+    asked: TaskQuestion,
+    question: str,
+    ids: Iterable[ChunkId],
+    tokens: Callable[[str], Iterable[str]],
+) -> tuple[Mapping[ChunkId, OpenTasks], bool]:
+    """What is wanted of the passages with open tasks, those of the newest notes first; and whether the
+    question is one for tasks of this vault, though there may be none.
+
+    :param ids: of passages with a box.
+    :param tokens: the words of a text as the index has them.
+    """
+    own: set[str] = set()
+    subject, names = asked.subject, list[str]()
+    if subject:
+        # With the small word before it where it is a part of the name ("the oven").
+        before = re.search(rf"(\w+)\s+{re.escape(subject)}", question)
+        longer = [f"{before[1]} {subject}"] if before else []
+        called = names_of(subject)
+        known = (view.notes_named(name) for name in (*called, *longer))
+        own = set(next(filter(None, known), ()))
+        own_rows = view.notes_at(own).values()
+        # What no note is called is looked for in the tasks themselves.
+        names = (
+            sorted({name for row in own_rows for name in (row.title, *row.aliases)}) or called[-1:]
+        )
+    by_note: dict[str, list[ChunkRow]] = {}
+    for one in view.chunks(ids).values():
+        by_note.setdefault(one.path, []).append(one)
+    words = frozenset(() if own or not subject else tokens(subject))
+    rows = view.notes_at(by_note)
+    # "The seminar" is the note, or the section, that has the word in its name.
+    placed = {
+        one.id
+        for path, row in rows.items()
+        for one in by_note[path]
+        if words and words <= {*tokens(" ".join((row.title, *one.heading_path)))}
+    }
+    own |= {one.path for of_note in by_note.values() for one in of_note if one.id in placed}
+    dates = view.catalog.dates(by_note)
+    ordered = sorted(
+        by_note, key=lambda path: (path in own, dates.get(path, ""), path), reverse=True
+    )
+    found: dict[ChunkId, OpenTasks] = {}
+    for path in ordered:
+        # When a file was written says nothing of its tasks.
+        says_day = rows[path].created is not None or day_in_name(path)
+        day = dates.get(path, "") if says_day else ""
+        for one in by_note[path]:
+            whole = one.id in placed or (path in own and not placed)
+            wanted = OpenTasks(() if whole else tuple(names), asked.due, day)
+            if wanted.items(one.text):
+                found[one.id] = wanted
+    return found, bool(found or own or not subject)
