@@ -241,15 +241,8 @@ def checked(text: str, filters: Filters | None = None) -> str:
     return text.strip().encode("utf-8", "replace").decode()
 
 
-_FIELDS = {
-    "tag": "tag",
-    "tags": "tag",
-    "path": "path",
-    "file_path": "path",
-    "folder": "path",
-    "type": "type",
-    "page_type": "type",
-}
+_FIELDS = {name: kind for name, kind in KEYS.items() if kind not in ("after", "before")}
+_FIELDS |= {"file_path": "path", "folder": "path", "page_type": "type"}
 
 ONE_OF = frozenset(("path", "type"))
 """Fields of which a note meets one value; of the others it meets all."""
@@ -437,12 +430,12 @@ def narrow(
     conditions = asked.conditions
     lists = bool(conditions) and not words_in_order(asked.text)
     warnings: list[str] = []
-    for text in asked.ignored:
-        key, _, value = text.lstrip("-").partition(":")
+    for ignored in asked.ignored:
+        key, _, value = ignored.lstrip("-").partition(":")
         why = "write the value right after the colon, without a blank"
         if value:
             why = f"no note has the property {key}"
-        warnings.append(f"{on_one_line(text)} was searched for as text: {why}")
+        warnings.append(f"{on_one_line(ignored)} was searched for as text: {why}")
     warnings += [
         f"filters.phrases: {phrase!r} holds no word and narrows nothing; it was left out"
         for phrase in (*filters.phrases, *filters.not_.phrases)
@@ -457,14 +450,8 @@ def narrow(
             named = ", ".join(on_one_line(str(one)) for one in conditions)
             missing = [f"nothing meets all filters together: {named}"]
         warnings += missing
-    return Narrowed(
-        "" if lists else asked.text,
-        notes,
-        allowed,
-        lists,
-        tuple(map(str, conditions)),
-        tuple(warnings),
-    )
+    text, said = "" if lists else asked.text, tuple(map(str, conditions))
+    return Narrowed(text, notes, allowed, lists, said, tuple(warnings))
 
 
 NAMED = 3  # tags, types or values that are named instead of one that is not there
