@@ -22,6 +22,7 @@ _RELATIVE = re.compile(
 )
 _NUMBERS: dict[str, int] = _TIME["numbers"]
 _COUNTED = re.compile(_TIME["counted"].replace("{number}", "|".join(_NUMBERS)), re.IGNORECASE)
+_MAY = re.compile(_TIME["may"], re.IGNORECASE)
 _PART = re.compile(
     rf"(?:\b(?:in|on|at) )?\b(?:the )?(?:{'|'.join(_TIME['part'])})(?: in)?[ -]$", re.IGNORECASE
 )
@@ -67,6 +68,8 @@ def period_of(text: str, today: date, *, ahead: bool = False) -> Period | None:
         return Period(first, end, text[:at] + text[at + length :], at, yearly)
 
     days = facts_of(text).days
+    if not days and (may := _MAY.search(text)):
+        days = (Day(may[0], month=5),)
     counted = _COUNTED.search(text)
     if counted is not None and not days:
         number = _NUMBERS.get(counted["count"].lower()) or int(counted["count"])

@@ -20,9 +20,10 @@ NOTES = {
     "More risks.md": "---\ntags: [risks]\n---\nThe lease of the shed ends in May.\n",
     "Recipes/Slip.md": "Ball clay and water, as thick as cream.\n",
     "Recipes/Wax.md": "---\nto-read: false\nvegan: true\n---\nBeeswax, warmed.\n",
-    "Sieve.md": "---\ntype: tool\n---\nMesh of 80.\n",
+    "Sieve.md": "---\ntype: tool\nkey: Sieve\n---\nMesh of 80.\n",
     "Templates/Tool.md": "---\ntype: tool\n---\nWhat it is for:\n",
-    "Kettle.md": "---\ntype: pot\nstatus: drying\n---\nWith a lid.\n",
+    "Kettle.md": "---\ntype: pot\nstatus: drying\nrating: 5\n"
+    "owner: Ida Moss\nfired: 2026-05-02\n---\nWith a lid.\n",
     "Bowl.md": "---\ntype: pot\nstatus: dried\n---\nWith a foot.\n",
     "Pots.md": "- Kettle\n- Bowl\n- Vase\n",
     "Stall.md": "---\ntype: shop\nteam: markets\n---\nPots on Saturdays.\n",
@@ -92,6 +93,11 @@ def test_a_time_with_more_words_or_without_notes_narrows_nothing(
         if "3 March" in question
         else []
     )
+
+
+@pytest.mark.parametrize(("question", "said"), rows(__file__, "what_lines_or_one_note_say"))
+def test_what_lines_or_one_note_say(vault: VaultHandle, question: str, said: str) -> None:
+    assert " ".join(vault.ask(question).answer.split()).startswith(said)
 
 
 def test_the_notes_that_link_to_one_are_listed(vault: VaultHandle) -> None:

@@ -71,13 +71,7 @@ def test_filters_leave_some(vault: VaultHandle) -> None:
     assert items(vault.ask("open tasks path:2026-03-05").answer) == ["Pay the rent"]
 
 
-@pytest.mark.parametrize(
-    ("question", "said"),
-    [
-        ("What is left to do for Glaze?", "no open task (- [ ]) stands in Glaze"),
-        ("open tasks path:Glaze", "no note has an open task"),
-    ],
-)
+@pytest.mark.parametrize(("question", "said"), rows(__file__, "none_is_said"))
 def test_none_is_said(vault: VaultHandle, question: str, said: str) -> None:
     answer = vault.ask(question)
     assert "open task" not in answer.answer

@@ -1,0 +1,220 @@
+"""The notes of a kind that a question asks for: each of its words as a type, a value of a property, a tag, a
+folder or a time of the vault."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from datetime import date
+from functools import reduce
+from itertools import chain, islice
+from pathlib import Path
+
+from notehop.app.retrieval.filters import Condition, Kind, Paths, notes_of
+from notehop.app.retrieval.intents import SMALL
+from notehop.app.services.period import Period
+from notehop.indexing.stores.labels import TAG, TYPE, NoteLabels, property_key
+from notehop.indexing.stores.reader import Snapshot
+from notehop.indexing.tokens.tokenizer import Tokenizer
+from notehop.indexing.tokens.words import fold
+from notehop.indexing.vault.dates import day_in_name
+
+LONGEST = 4  # words beside the small ones that may name what is to be listed
+BEGINNING = 3  # letters of a word that a value has to have for it to be read: endings differ
+CHOICES = 64  # ways to read a question that are tried
+
+WORDS = tomllib.loads(Path(__file__).with_name("lists.toml").read_text("utf-8"))
+_ASKS = re.compile(rf"^(?:(?:{'|'.join(WORDS['polite'])}) )?(?:{'|'.join(WORDS['asks'])})\b")
+ASKS_OF_A_TIME = re.compile(rf"{_ASKS.pattern}|^(?:{'|'.join(WORDS['asks_of_a_time'])})")
+_OF_A_KIND = re.compile(WORDS["of_a_kind"])
+_WORD = re.compile(r"[^\W_]+")
+ASKING, DONE = SMALL | {*WORDS["asking"]}, frozenset(WORDS["done"])
+HAVING, NO_KIND = frozenset(WORDS["having"]), frozenset(WORDS["no_kind"])
+_DOER = re.compile(WORDS["doer"])
+_GOES_ON, _IS_DONE = re.compile(WORDS["goes_on"]), re.compile(WORDS["is_done"])
+
+Named = tuple[frozenset[str], Condition]
+"""Words of a question, as the index has them, and what they name."""
+
+
+def conditions_of(
+    plain: str, period: Period | None, view: Snapshot, tokenizer: Tokenizer, today: date
+) -> tuple[Condition, ...]:
+    """What the notes have to meet that a question wants listed; empty where it asks for something
+    else, or has a word that is no type, property, tag, folder or time of the vault."""
+    labels, first_word = view.labels, plain.partition(" ")[0]
+    # "Books rated 5", "meetings in March": a kind alone, and what it is narrowed by.
+    bare = not (_ASKS if period is None else ASKS_OF_A_TIME).search(plain)
+    if bare and first_word in ASKING:
+        return ()
+    named = telling(plain)
+    idle = HAVING if period is None else HAVING | DONE
+    left_over = [word for word in named if word not in idle]
+    if len(left_over) > LONGEST or len(named) > 2 * LONGEST or (period is None and not left_over):
+        return ()
+    found = candidates(plain, labels, tokenizer)
+    kinds = frozenset[str]().union(*(words for words, _ in found))
+    named = [
+        word
+        for word in named
+        if word not in idle or not kinds.isdisjoint(tokens_of(word, tokenizer))
+    ]
+    tokens = tokens_of(" ".join(named), tokenizer) if named else []
+    asked_words = frozenset(tokens)
+    read: list[tuple[int, tuple[Condition, ...]]] = []
+    for chosen in islice(covering(tokens, found), CHOICES):
+        notes = [notes_of(one, labels, today) for one in chosen]
+        if period is not None:
+            notes.append(labels.dated(*period.days))
+        left = reduce(frozenset.intersection, notes)
+        is_kind = _is_a_kind(chosen, left, plain, period)
+        if bare:
+            is_kind = _narrows(chosen, period, asked_words, tokenizer)
+        if is_kind and not _is_name(chosen, left, view):
+            read.append((len(left), chosen))
+    most = max((count for count, _ in read), default=0)
+    # A type says what a note is; a folder of twice as many may be what people mean.
+    best = next((chosen for count, chosen in read if count and 2 * count >= most), None)
+    if best is None or period is None:
+        return best or ()
+    first, end = period.days
+    return (*best, Condition("after", first), Condition("before", end))
+
+
+def _narrows(
+    chosen: Sequence[Condition], period: Period | None, asked: Paths, tokenizer: Tokenizer
+) -> bool:
+    """Whether a kind is narrowed by a time, or by a property that is called by its name."""
+    kinds = [one for one in chosen if one.kind != "property"]
+    keys = (one.key for one in chosen if one.kind == "property")
+    return bool(kinds) and (
+        period is not None or any(key_words(key, asked, tokenizer) for key in keys)
+    )
+
+
+def _is_name(chosen: Sequence[Condition], left: Paths, view: Snapshot) -> bool:
+    """Whether it is the one note that is called so: a question for what it says."""
+    names = {plain_words(one.value) for one in chosen if one.kind == "property"}
+    if len(left) != 1 or len(chosen) > 1:
+        return False
+    (row,) = view.notes_at(left).values()
+    return any(plain_words(name) in names for name in (row.title, *row.aliases))
+
+
+def _is_a_kind(chosen: Sequence[Condition], left: Paths, plain: str, period: Period | None) -> bool:
+    """Whether the notes are what is asked for, and not what they say."""
+    if any(one.kind in ("type", "property") for one in chosen):
+        return True
+    if period is not None:
+        # The time of a file says little: a copy of the vault has new ones.
+        return bool(chosen) or (period.is_short and any(map(day_in_name, left)))
+    # One note with a tag may hold the list that is asked for.
+    return len(left) > 1 and not _OF_A_KIND.search(plain)
+
+
+def telling(plain: str) -> list[str]:
+    """The words of a question that tell what is to be listed."""
+    return [word for word in plain.split() if word not in ASKING]
+
+
+def plain_words(text: str) -> str:
+    return " ".join(_WORD.findall(fold(text).casefold()))
+
+
+def tokens_of(text: str, tokenizer: Tokenizer) -> list[str]:
+    """The words of a text as the index has them, small ones too."""
+    return tokenizer(
+        " ".join(WORDS["singular"].get(word, word) for word in plain_words(text).split())
+    )
+
+
+def key_words(key: str, asked: Collection[str], tokenizer: Tokenizer) -> frozenset[str]:
+    """The words of a key that are asked for, where all of them are: who owns a thing is its owner."""
+    own = tokens_of(key, tokenizer)
+    doing = tokens_of(_DOER.sub("", key), tokenizer)
+    return next((frozenset(one) for one in (own, doing) if one and {*one} <= {*asked}), frozenset())
+
+
+def candidates(plain: str, labels: NoteLabels, tokenizer: Tokenizer) -> list[Named]:
+    """Conditions all of whose words a question has, and those words; the surest kind first."""
+
+    def named(text: str) -> frozenset[str]:
+        return frozenset(tokens_of(text, tokenizer))
+
+    asked = named(plain)
+    said = telling(plain)
+    begins = {word[:BEGINNING] for word in (*said, *tokens_of(" ".join(said), tokenizer))}
+    patterns = (
+        re.escape(word) + (r"(?![^\W_])" if len(word) < BEGINNING else "")
+        for word in sorted(begins)
+    )
+    one_of_them = re.compile(rf"(?<![^\W_])(?:{'|'.join(patterns)})")
+    opposite = {(not on, token) for on, token in _states(" ".join(said), tokenizer)}
+    found: dict[str, list[Named]] = {"type": [], "property": [], "tag": [], "path": []}
+
+    def add(kind: Kind, words: frozenset[str], value: str) -> None:
+        if words and words <= asked:
+            found[kind].append((words, Condition(kind, value)))
+
+    for name, value in labels.with_any(begins):
+        if value != "true" and one_of_them.search(value) is None:
+            continue
+        key = property_key(name)
+        if name == TYPE:
+            add("type", named(value), value)
+        elif name == TAG:
+            add("tag", named(value.rpartition("/")[2]), value)
+        elif key is not None and key not in NO_KIND and not value.startswith("[["):
+            whole, words = named(key), named(value)
+            full = key_words(key, asked, tokenizer)
+            by_key = full or whole & asked
+            if value == "true":
+                words = whole
+            elif full and 1 < len(words) <= LONGEST:
+                # "Which projects does Nuria lead?" has one of her names.
+                words = (words & asked) - by_key
+            if (
+                words
+                and words <= asked
+                and (by_key or not value[0].isdigit())
+                and opposite.isdisjoint(_states(value, tokenizer))
+            ):
+                found["property"].append((words | by_key, Condition("property", value, key)))
+    for folder in folders_of(labels.paths()):
+        add("path", named(folder.rpartition("/")[2]), folder)
+    return [*chain.from_iterable(found.values())]
+
+
+def _states(text: str, tokenizer: Tokenizer) -> set[tuple[bool, str]]:
+    """The words that say that something goes on, or that it is done (False), as the index has them, which
+    has one word for both: books that I am reading are not those that I read."""
+    said = ((_GOES_ON.search(word), word) for word in plain_words(text).split())
+    return {
+        (on is not None, token)
+        for on, word in said
+        if on or _IS_DONE.search(word)
+        for token in tokens_of(word, tokenizer)
+    }
+
+
+def folders_of(paths: Iterable[str]) -> list[str]:
+    """The folders that hold notes, and those that these lie in, sorted."""
+    found: set[str] = set()
+    for folder in {path.rpartition("/")[0] for path in paths}:
+        while folder and folder not in found:
+            found.add(folder)
+            folder = folder.rpartition("/")[0]
+    return sorted(found)
+
+
+def covering(tokens: Sequence[str], found: Sequence[Named]) -> Iterator[tuple[Condition, ...]]:
+    """The ways to say all of the words by conditions."""
+    if not tokens:
+        yield ()
+        return
+    for words, condition in found:
+        if tokens[0] in words:
+            left = [token for token in tokens if token not in words]
+            for rest in covering(left, found):
+                yield (condition, *rest)
