@@ -68,6 +68,7 @@ _ASKS_WHAT_IT_SAYS = re.compile(WORDS["asks_what_it_says"], re.IGNORECASE)
 _ASKS_FOR_LINKS = re.compile(
     rf"^(?:{'|'.join(WORDS['asks_for_links'])}) (?P<name>.+?)[?. ]*$", re.IGNORECASE
 )
+_SAYS = re.compile(r"^(?![ \t]*#)[^\n]*\w", re.MULTILINE)  # something beside headings and tags
 _ITEM = re.compile(r"^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\S", re.MULTILINE)
 
 
@@ -280,10 +281,11 @@ def _note_asked(asked: Narrowed, view: Snapshot) -> ListQuestion | None:
             break
     else:
         paths = view.notes_named(name)
-    if len(paths) != 1 or not (passages := _main_passages(view, paths[0], asked.allowed)):
+    if len(paths) != 1 or not any(_SAYS.search(one.text) for one in view.chunks_of(paths[0])):
         return None
+    passages = _main_passages(view, paths[0], asked.allowed)
     title = view.notes_at(paths)[paths[0]].title
-    return ListQuestion(asked, f"From the note {title}", others=passages)
+    return ListQuestion(asked, f"From the note {title}", others=passages) if passages else None
 
 
 def _main_passages(view: Snapshot, path: str, allowed: AllowedChunks) -> tuple[ChunkId, ...]:
