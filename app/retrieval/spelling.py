@@ -69,15 +69,22 @@ def corrected(
 def _nearest(word: str, stem: str, view: Snapshot, tokenizer: Tokenizer) -> str | None:
     """The word of the vault that is nearest to one, as it is written there, in small letters."""
     edits = 1 if len(word) < LONG else 2
-    near = view.lexical.near(word, stem, edits)
+    # Stems are near to one another where words are not ("bricked" is there as "brick"), and the other way
+    # round where a passage has another form of the word.
+    near = {one: far for one, far in view.lexical.near(word, stem, 2).items() if one[0] in word[:2]}
     frequency = {one: view.lexical.frequency(one) for one in near}
     order = sorted(near, key=lambda one: (near[one], -len(one), -frequency[one], one))
     ranks: dict[str, tuple[int, int, int]] = {}
     for written in _written(order[:CANDIDATES], view):
-        distance = OSA.distance(word, written, score_cutoff=edits)
-        if distance <= edits and _is_likely(word, written):
+        tokens = tokenizer(written)
+        pairs = ((word, written), *((stem, token) for token in tokens))
+        distance = min(
+            (OSA.distance(*pair, score_cutoff=edits) for pair in pairs if _is_likely(*pair)),
+            default=edits + 1,
+        )
+        if distance <= edits:
             # A letter too many or too few is likelier than another one.
-            often = max((frequency.get(token, 0) for token in tokenizer(written)), default=0)
+            often = max((frequency.get(token, 0) for token in tokens), default=0)
             ranks[written] = (distance, Indel.distance(word, written), -often)
     return min(ranks, key=lambda one: (ranks[one], one), default=None)
 
