@@ -108,15 +108,16 @@ UNSEEN = {
     "term_unnamed": -1.0,
     "term_only_named": -1.5,
 }
+UNSEEN_PASSAGES = {"news": 8.0, "alias_asked": 1.6, "title_tells": 2.0, "rarest": 1.0}
 FIXED = {
-    "meaning": {"news": 8.0, "alias_asked": 1.6},
-    "words": {"news": 8.0, "alias_asked": 1.6},
+    "meaning": UNSEEN_PASSAGES,
+    "words": UNSEEN_PASSAGES,
     "decision": UNSEEN,
     "decision_by_words": UNSEEN,
 }
-"""What the sets have no questions for: news of something, aliases, questions in another language than the
-notes, names that no note has, terms of which no note tells, and words without a question, which are a
-search."""
+"""What the sets have few questions for: news of something, aliases, who is what to whom, one word that the
+question turns on, questions in another language than the notes, names that no note has, terms of which no
+note tells, and words without a question, which are a search."""
 
 RIDGE = 0.03
 RIDGE_DECISION = 0.05

@@ -45,6 +45,8 @@ HELD_AGAINST = 5  # passages that those which have what an answer must have are 
 SPELLS = ("spelt_out", "term_is", "in_its_note")
 """Features of a passage that may say what an abbreviation stands for."""
 
+_DEFINED = ("of_its_note", "term_is", "spelt_out", "title_tells")
+
 
 def features(
     asked: Asked, ranked: Sequence[Candidate], sources: Sequence[Named]
@@ -77,10 +79,7 @@ def features(
     lacking = [
         term.weight for term in asked.terms if not any(term.word in one.held for one in best)
     ]
-    defined = max(
-        max(one.features.get(name, 0.0) for name in ("of_its_note", "term_is", "spelt_out"))
-        for one in best
-    )
+    defined = max(max(one.features.get(name, 0.0) for name in _DEFINED) for one in best)
     found = {
         "constant": 1.0,
         "likeness": top.likeness,
@@ -114,10 +113,18 @@ def features(
     return found
 
 
-def _unknown(asked: Asked) -> list[str]:
+def _unknown(asked: Asked, *, telling: bool = False) -> list[str]:
     """The words of a question that no note has, as they are written, but those that say what kind of
-    answer is wanted."""
-    words = dict.fromkeys(one.written or one.word for one in asked.terms if one.missing)
+    answer is wanted.
+
+    :param telling: leave out everyday words, unless they are names: a note may say them otherwise.
+    """
+    missing = (one for one in asked.terms if one.missing)
+    words = dict.fromkeys(
+        one.written or one.word
+        for one in missing
+        if not (telling and one.common) or one.word in asked.names
+    )
     return [word for word in words if not says_form(word)]
 
 
@@ -266,7 +273,7 @@ def _look(
     return Looked(
         select(ranked, asked, sources, limit, brief=brief or answers < SURE),
         answers,
-        _unknown(asked),
+        _unknown(asked, telling=True),
         unmentioned(asked, sources),
     )
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from math import isinf
 
 from text_to_num import find_numbers
@@ -124,6 +125,7 @@ _TIMES_OVER = {
 }
 
 
+@lru_cache(maxsize=4_096)
 def facts_of(text: str, language: str = "en") -> Facts:
     """Return the numbers and dates of a text; those in words count, from two on.
 
@@ -150,7 +152,9 @@ def facts_of(text: str, language: str = "en") -> Facts:
 def lacking(stated: Facts, known: Facts) -> list[str]:
     """Return what of the numbers and dates of a sentence its source does not have, as written."""
     have = frozenset(reading for number in known.numbers for reading in number.readings)
-    years = {day.year for day in known.days} | {_year(number) for number in known.numbers}
+    years = {day.year for day in known.days} | {
+        int(number.shown) for number in known.numbers if number.kind == "year"
+    }
     spelt = {str(part) for day in known.days for part in (day.year, day.day) if part is not None}
     found = [day.shown for day in stated.days if not _is_known(day, known.days, years)]
     found += [number.shown for number in stated.numbers if not number.readings & (have | spelt)]
@@ -205,10 +209,6 @@ def _is_known(day: Day, known: Sequence[Day], years: set[int | None]) -> bool:
     ):
         return False
     return any(other.year is None and without.agrees(other) for other in known)
-
-
-def _year(number: Number) -> int | None:
-    return int(number.shown) if number.kind == "year" else None
 
 
 def _day(found: re.Match[str]) -> Day | None:

@@ -21,6 +21,13 @@ _DATE = re.compile(
     r"\b(?:1[5-9]|20|21)\d\d\b|\b\d{4}-\d\d(?:-\d\d)?\b|\b\d{1,2}[./]\d{1,2}[./]\d{2,4}\b"
     r"|\b\d{1,2}:\d\d\b"
 )
+_APART = re.compile(
+    r"\b(?:days?|weeks?|months?|years?|tage?n?|wochen?|monate?n?|jahre?n?|jours?|semaines?|mois|ans|dias?"
+    r"|semanas?|meses|anos?|giorn[oi]|settiman[ae]|mes[ei]|ann[oi]|dag(?:en)?|we(?:ek|ken)|maand(?:en)?|jaar)\b"
+    r"[^.!?]{0,20}\b(?:ago|before|after|later|earlier|zuvor|spater|danach|avant|apres|antes|despues|depois"
+    r"|prima|dopo|fa|geleden|later|eerder)\b|\b(?:vor|nach|il y a|hace|ha) \w+ (?:tag|woche|monat|jahr|jour"
+    r"|semaine|mois|ans|dia|semana|mes|ano)"
+)
 _WORD = re.compile(r"[^\W\d_]+")
 _DAYS = frozenset(
     """
@@ -68,14 +75,16 @@ EXACT: Mapping[str, tuple[re.Pattern[str], re.Pattern[str]]] = {
          r"|weken|maanden|jaar|uur)\b|\d ?(?:s|ms|min|h|d|w)\b|\d+:\d\d"),
         ("age",
          r"how old|age of|wie alt|quel age|cuantos anos|quanti anni|hoe oud",
-         r"\b(?:born|aged?|nee?|nacid[oa]|nat[oa]|geboren) |\d[ -](?:years?|jahre?|ans|anos|anni|jaar)\b"
+         r"\d(?:st|nd|rd|th|[.eo]|er)? (?:birthday|geburtstag|anniversaire|cumpleanos|compleanno|verjaardag)"
+         r"|\b(?:born|aged?|turn(?:s|ed)(?= \d)|nee?|nacid[oa]|nat[oa]|geboren) "
+         r"|\d[ -](?:years?|jahre?|ans|anos|anni|jaar)\b"
          r"|\b(?:built|made|founded in|dates? from|gebaut|seit|depuis|desde|dal)\b[^.]{0,30}"
          r"\b(?:1[5-9]|20)\d\d\b|[- ](?:years?|months?)[- ]old\b"),
         ("size",
          r"how (?:deep|high|tall|wide|far|big|large)|height|depth|width|distance"
          r"|wie (?:tief|hoch|weit|gross|breit)|hoe (?:hoog|diep|ver|groot)",
-         r"\d ?(?:m|km|cm|mm|ft|feet|foot|in|inch(?:es)?|miles?|met(?:re|er)s?|kilomet\w+|hectares?"
-         r"|ha|px|[kmgt]i?b)\b"),
+         r"\d[ -]?(?:m|km|cm|mm|ft|feet|foot|in|inch(?:es)?|miles?|met(?:re|er)s?|kilomet\w+|hectares?"
+         r"|ha|px|[kmgt]i?b|(?:kilo|mega|giga|tera)?(?:bytes?|octets?))\b"),
         ("weight",
          r"how heavy|weights?|weighs?|wie schwer|poids|pese|peso|pesa|gewicht",
          r"\d ?(?:kg|kilos?|kilogram\w*|g|grams?|t|tonnes?|tons?|lbs?|pounds|stone|oz)\b"),
@@ -83,7 +92,8 @@ EXACT: Mapping[str, tuple[re.Pattern[str], re.Pattern[str]]] = {
          r"per ?cent|percentage|prozent|pourcentage|porcentaje|percentuale",
          r"%|\bper ?cent|prozent|pour cent|por ciento|per cento"),
         ("contact",
-         r"(?:tele)?phone number|telephone|phone|e-?mail(?: address)?|telefonnummer|numero de telephone",
+         r"(?:tele)?phone number|telephone|phone|(?<!an )e-?mail(?: address)?|telefonnummer"
+         r"|numero de telephone",
          r"(?<![\d-])\+?\d[\d ()/]{5,}\d(?![\d-])|\w@\w"),
         ("colour",
          r"\b(?:(?:which|what)(?: is| was|s)?(?: the)? colou?r|welche farbe|quelle couleur|(?:que|de que)"
@@ -99,7 +109,8 @@ EXACT: Mapping[str, tuple[re.Pattern[str], re.Pattern[str]]] = {
          r"\b(?:password|passcode|api key|secret key|access token|passwort|kennwort|mot de passe|contrasena"
          r"|senha|wachtwoord)\b",
          r"(?:password|passcode|key|secret|token|passwort|kennwort|mot de passe|contrasena|senha|wachtwoord)"
-         r"\b\W*(?:is|ist|est|es|:|=)\s*\S"),
+         r"\b\W*(?:is|ist|est|es|:|=|(?:on|in|at|under|auf|im|sur|dans|en|op) (?:the|our|d\w\w|la|el)\b)"
+         r"\s*\S"),
         ("birthday",
          r"\b(?:birthday|geburtstag|anniversaire|cumpleanos|compleanno|verjaardag)\b"
          r"|^(?:when|wann|quand|cuando|quando|wanneer) .*\b(?:born|geboren|nee?|nacio|nat[oa])\b",
@@ -139,6 +150,21 @@ FILED_ON = re.compile(
     re.IGNORECASE,
 )
 """When a note was made: no date of what it is about."""
+
+ARTICLE = re.compile(
+    r"^[\W_]*(?:(?:an?|the|der|die|das|eine?|les?|la|une?|el|los|las|il|lo|het|een|de)\s[\W_]*)?"
+)
+COPULA = re.compile(
+    r"^(?:\s*\([^)]{1,60}\))?[\s*_`\"”’]*(?:is|are|was|were|means?|refers? to|stands? for|denotes|"
+    r"describes|[:=–—]| - |ist|sind|bedeutet|bezeichnet|est|sont|designe|es|son|significa|e|sono"
+    r"|sao|betekent|zijn|ar)(?:\s|$)"
+)
+SAYS_WHERE = re.compile(
+    r"^(?:see|siehe|voir|ver|vedi|zie|read|cf|more (?:in|on|at|about)|for more|refer to)\b"
+    r"|\b(?:is|are|was|were) (?:\w+ )?(?:described|explained|listed|documented|kept|written|found|"
+    r"covered|reasoned|noted|tracked|recorded|discussed) (?:\w+ ){0,2}(?:in|on|at|by|under)\b"
+    r"|\b(?:can be found|is|are|belongs?) (?:in|at|to|under) [\w' >#-]{1,60}[.]?$"
+)
 
 CLOSE = 4  # words between a number and what it counts, at most
 
@@ -182,6 +208,12 @@ class Question:
     def form(self) -> Form:
         """The likeliest."""
         return self.forms[0]
+
+    @property
+    def relates(self) -> bool:
+        """Whether somebody is asked for by what he does or is to others: "the captain of the Kestrel"."""
+        named = self.about and not (_ROLES.search(self.about) or "'s " in self.about)
+        return "person" in self.forms and not named
 
 
 def fits(
@@ -241,10 +273,10 @@ def has_number(text: str, known: Collection[str] = ()) -> bool:
 
 
 def has_date(text: str) -> bool:
-    """Whether a text names a day, month, year or time of day."""
-    return _DATE.search(text) is not None or any(
-        word in _DAYS or (word in MONTH_NUMBERS and len(word) > 3)
-        for word in _WORD.findall(fold(text).casefold())
+    """Whether a text names a day, month, year or time of day, or how long before or after something."""
+    plain = fold(text).casefold()
+    return any(pattern.search(plain) for pattern in (_DATE, _APART)) or any(
+        word in _DAYS or (word in MONTH_NUMBERS and len(word) > 3) for word in _WORD.findall(plain)
     )
 
 
@@ -304,7 +336,8 @@ _SCAFFOLD = re.compile(
     r"|het|de|vad (?:ar|betyder)|ar|en|ett)\b"
 )
 _DEFINES = re.compile(
-    r"^(?:(?:so|and|hey|ok) )?(?:who or what (?:is|are)|what(?:s| is| are| was| does)"
+    r"^(?:(?:so|and|hey|ok) )?(?:who or what (?:is|are)|what(?:s| is| are| was)"
+    r"|what does .*\b(?:means?|stands?|refers?|do|is|say)\b"
     r"|who(?:s| is| are| was)|define\b|explain\b|definition of|meaning of"
     r"|can you (?:explain|define)|could you (?:explain|define)"
     r"|what do you mean|was (?:ist|sind|bedeute[tn]|heisst)|wer ist|wofur steht|definiere|erklare"
@@ -366,7 +399,9 @@ def read(text: str) -> Question:
     if about and "list" in forms:
         # "What are the stages" asks which there are, "what are oysters" what they are.
         forms.remove("definition" if _WHICH.match(plain) else "list")
-    if "person" in forms and re.match(r"(?:who|wer|wem|wen|qui|quien|chi|quem|wie is)\b", plain):
+    if "person" in forms and re.match(
+        r"(?:who(?:se)?|we[rmn]|wessen|qui|quien|chi|quem|wie is)\b", plain
+    ):
         # "Who made the first version" asks for no number.
         forms = [one for one in forms if one != "number"]
     if {"howto", "number"} <= {*forms} and re.match(r"how (?:much|many|old|long|high)", plain):

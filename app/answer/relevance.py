@@ -1,15 +1,12 @@
-"""How well a passage answers a question: named features, weighed by a fitted linear model.
-
-The weights stand in ``weights.json`` and are made by ``python -m tools.fit_answers``; what they were
-fitted on and what they are worth is in docs/evaluation.md.
-"""
+"""How well a passage answers a question: named features, weighed by the fitted linear models of
+``weights.json``, made by ``python -m tools.fit_answers``: docs/evaluation.md says what they are worth."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +14,12 @@ from numpy.typing import NDArray
 from notehop.app.answer.facts import Facts, facts_of, names_of
 from notehop.app.answer.passages import Passage, SentenceSpans, passages
 from notehop.app.answer.question import (
+    ARTICLE,
+    COPULA,
     DIGITS,
     EXACT,
     FILED_ON,
+    SAYS_WHERE,
     Question,
     has_date,
     has_number,
@@ -36,6 +36,9 @@ answer takes."""
 LONGEST = 300
 """Characters of a passage that its vector is made of: what a longer sentence is about is said."""
 
+EVERYDAY = 0.3  # what an everyday word weighs that no note has: they may well have another for it
+RARER = 1.4  # how much rarer the word is that a question turns on
+
 Vectors = NDArray[np.float32]
 Compare = Callable[[str, Sequence[str]], tuple[Vectors, Vectors]]
 
@@ -51,7 +54,8 @@ class Term:
     """A word of a query, folded and stemmed.
 
     ``weight`` is its rarity in the vault, above 0. ``absent``: no note holds it; ``missing``: although
-    the query is in the language of the notes. ``written`` is how the query has it.
+    the query is in the language of the notes; ``common``: and an everyday word. ``written`` is how the
+    query has it.
     """
 
     word: str
@@ -59,6 +63,7 @@ class Term:
     missing: bool = False
     written: str = ""
     absent: bool = False
+    common: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +90,9 @@ class Reading:
 class Named:
     """A source with the other names of its note, under which a query may know it.
 
-    ``subject``: its note is what a question for news is about. ``news``: its rank, from 1, among
-    the newest notes with news of that; 0 for none. ``linked`` is the sentence whose
-    link leads to it, for a connected note, and ``link_likeness`` its cosine. ``opens`` tells that its
-    note begins with it, ``table_head`` is that of a table which began before it.
+    ``subject``: its note is what a question for news is about. ``news``: its rank, from 1, among the newest
+    notes with news of that; 0 for none. ``linked`` is the sentence whose link leads to it, for a connected
+    note, ``link_likeness`` its cosine. ``opens``: its note begins so; ``table_head``: of an earlier table.
     """
 
     source: Source
@@ -110,9 +114,8 @@ class Candidate:
     """A passage with its place, which counts from 0, its words, its features and its score.
 
     Scores of one query compare. ``likeness`` is the cosine to the query, 0 without a model. ``fresh``
-    counts the words that the query does not have, and ``held`` are those of the whole chunk, with its
-    title and headings. ``covered`` is the weighted share of the query's words that stand in it, beside
-    it and above it.
+    counts the words that the query does not have, ``held`` are those of the chunk, its title and headings;
+    ``covered`` is the weighted share of the query's words that stand in it, beside it and above it.
     """
 
     source: int
@@ -133,16 +136,16 @@ _SAYINGS = frozenset(("ok", "okay", "fyi", "asap", "btw", "imo", "imho"))
 _YEAR = re.compile(r"(?:1[5-9]|20|21)\d\d")
 
 
-_facts_of = lru_cache(maxsize=4_096)(facts_of)
-
-
 class Asked:
     """A question, read once for all passages."""
 
     def __init__(self, question: Question, reading: Reading) -> None:
         self.question = question
         self.reading = reading
-        terms = tuple(reading.terms(question.text))
+        terms = tuple(
+            replace(one, weight=one.weight * EVERYDAY) if one.common else one
+            for one in reading.terms(question.text)
+        )
         # "What does it stand for" has no word that a definition has, but what is to be defined.
         asked = tuple(one for one in terms if one.word in self.about or not says_form(one.written))
         self.terms = asked if self.about and asked else terms
@@ -169,6 +172,13 @@ class Asked:
         )
 
     @cached_property
+    def rarest(self) -> frozenset[str]:
+        """The word that it turns on: far rarer than the others that any note has."""
+        there = sorted((one.weight, one.word) for one in self.terms if not one.absent)
+        far = len(there) > 1 and there[-2][0] * RARER < there[-1][0]
+        return frozenset((there[-1][1],) if far else ())
+
+    @cached_property
     def facts(self) -> Facts:
         """The numbers and days in the question."""
         return facts_of(self.question.text, self.reading.language)
@@ -182,7 +192,7 @@ class Asked:
         """Whether the question has all words of a name of something, and how many words, numbers and days
         they have in common."""
         words = frozenset(self.reading.words(name)) - self.reading.small
-        own, facts = self.facts, _facts_of(name, self.reading.language)
+        own, facts = self.facts, facts_of(name, self.reading.language)
         numbers = sum(
             bool(one.readings & other.readings) and one.kind[:6] == other.kind[:6]
             for one in own.numbers
@@ -196,22 +206,20 @@ class Asked:
         """Whether a passage says anything that the question does not."""
         if one.passage.kind not in ("prose", "item") or "list" in self.question.forms:
             return True
-        return one.fresh > 0 and not one.features["bare"]
+        return bool(one.features["title_tells"]) or (one.fresh > 0 and not one.features["bare"])
 
     def share(self, words: Iterable[str]) -> float:
         """The weighted share of the question's words that are among these, 0 to 1."""
         held = frozenset(words)
-        if self.total <= 0:
-            return 0.0
-        return sum(term.weight for term in self.terms if term.word in held) / self.total
+        there = sum(term.weight for term in self.terms if term.word in held)
+        return there / self.total if self.total > 0 else 0.0
 
     def share_beside(self, known: frozenset[str], words: frozenset[str]) -> float:
         """The same of the words that are not known from the note's name; 1 if all are."""
         rest = [term for term in self.terms if term.word not in known]
         total = sum(term.weight for term in rest)
-        if total <= 0:
-            return 1.0
-        return sum(term.weight for term in rest if term.word in words) / total
+        there = sum(term.weight for term in rest if term.word in words)
+        return there / total if total > 0 else 1.0
 
     def share_of_names(self, words: frozenset[str]) -> float:
         """The share of the names in the question that are among these words; 1 if it has none."""
@@ -219,12 +227,6 @@ class Asked:
 
 
 _WORD = re.compile(r"[^\W\d_]+")
-_SAYS_WHERE = re.compile(
-    r"^(?:see|siehe|voir|ver|vedi|zie|read|cf|more (?:in|on|at|about)|for more|refer to)\b"
-    r"|\b(?:is|are|was|were) (?:\w+ )?(?:described|explained|listed|documented|kept|written|found|"
-    r"covered|reasoned|noted|tracked|recorded|discussed) (?:\w+ ){0,2}(?:in|on|at|by|under)\b"
-    r"|\b(?:can be found|is|are|belongs?) (?:in|at|to|under) [\w' >#-]{1,60}[.]?$"
-)
 
 
 def score(
@@ -292,7 +294,7 @@ class _Sources:
 
     def leads_on(self, text: str, own: str) -> bool:
         """Whether a sentence of a note says that the answer stands in another."""
-        return _SAYS_WHERE.search(fold(text).casefold()) is not None and any(
+        return SAYS_WHERE.search(fold(text).casefold()) is not None and any(
             path != own and len(title) > 3 and title in text for title, path in self._titles.items()
         )
 
@@ -339,8 +341,13 @@ def _by_words(at: int, named: Named, asked: Asked, together: _Sources) -> list[C
         apart = with_lead | above
         in_heading, in_title = asked.share(apart), asked.share(apart | title)
         in_beside = asked.share(apart | title | beside)
+        who = (
+            asked.question.relates and not fresh and bool(asked.words) and asked.words <= own[order]
+        )
         features = {
             **base,
+            "title_tells": float(who and not names[0] <= asked.all_words),
+            "rarest": float(bool(asked.rarest & (apart | title))),
             "opens_note": float(order == begin and named.opens),
             "text_share": in_text,
             "heading_share": in_heading - in_lead,
@@ -356,7 +363,8 @@ def _by_words(at: int, named: Named, asked: Asked, together: _Sources) -> list[C
         }
         if asked.about and asked.about <= apart | title:
             features["names_term"] = 1.0
-            features["tells_of_term"] = float(fresh >= TELLS and not features["task"])
+            few = TELLS - ("person" in asked.question.forms)
+            features["tells_of_term"] = float(fresh >= few and not features["task"])
         if named.news and any(name and name <= with_lead for name in together.subjects):
             features["news"] = 1.0 / named.news
         found.append(
@@ -462,25 +470,17 @@ def _forms(
     return found
 
 
-_ARTICLE = re.compile(
-    r"^[\W_]*(?:(?:an?|the|der|die|das|eine?|les?|la|une?|el|los|las|il|lo|het|een|de)\s[\W_]*)?"
-)
 SUBJECT = 50  # characters in which the term stands that a sentence begins with
-_COPULA = re.compile(
-    r"^(?:\s*\([^)]{1,60}\))?[\s*_`\"”’]*(?:is|are|was|were|means?|refers? to|stands? for|denotes|"
-    r"describes|[:=–—]| - |ist|sind|bedeutet|bezeichnet|est|sont|designe|es|son|significa|e|sono"
-    r"|sao|betekent|zijn|ar)(?:\s|$)"
-)
 
 
 def _defines(
     asked: Asked, passage: Passage, named: Named, by_name: bool, order: int
 ) -> dict[str, float]:
     """Whether a passage says what something is."""
-    begin = _ARTICLE.sub("", fold(passage.text).casefold())
+    begin = ARTICLE.sub("", fold(passage.text).casefold())
     ends = [word.end() for word in re.finditer(r"\w+", begin[:SUBJECT])]
     end = next((at for at in ends if asked.about <= {*asked.reading.words(begin[:at])}), 0)
-    copula = _COPULA.match(begin[end:].lstrip(")")) if end else None
+    copula = COPULA.match(begin[end:].lstrip(")")) if end else None
     alone = end > 0 and ends.index(end) < len(asked.question.about.split())
     if copula is not None and not alone and copula[0].strip('"*_`” ') in (":", "="):
         copula = None  # "Clay settles more than the limit: …" says nothing of the limit.

@@ -285,9 +285,11 @@ class Engine:
                 # Of a name that capitals split ("LaTeX") some part stands somewhere by chance.
                 split = word.written.isalnum() and held[0] == 0 and min(held[1:], default=1) == 0
                 absent = word.missing or split
+                common = absent and self.embedder.tokens.is_common(word.written)
                 for token, count in zip(own, held, strict=True):
                     weight = idf(count, len(index))
-                    term = Term(token, weight, absent and not foreign, word.written, absent=absent)
+                    missing = absent and not foreign
+                    term = Term(token, weight, missing, word.written, absent, common)
                     found.setdefault(token, term)
             return list(found.values())
 

@@ -24,6 +24,7 @@ Kind = Literal["query", "passage"]
 
 OnBatch = Callable[[int], None]  # called after each batch with the number of passages done so far
 LONGEST_KEPT = 64  # characters of a word whose tokens are remembered: a picture may be one "word"
+COMMONEST = 5  # part of a vocabulary whose words people use every day, whatever they speak of
 MIN_ROOM = 16  # fewer tokens than this cannot hold a passage that means anything
 
 
@@ -63,6 +64,12 @@ class TokenOffsets:
             self._size_of_word(word) if len(word) <= LONGEST_KEPT else len(self(word))
             for word in text.split()
         )
+
+    def is_common(self, word: str) -> bool:
+        """Whether a word is an everyday one of its language: one piece, of the first fifth of a vocabulary
+        that has the commonest first."""
+        ids = self._tokenizer.encode(word.lower(), add_special_tokens=False).ids
+        return len(ids) == 1 and COMMONEST * ids[0] < self._tokenizer.get_vocab_size()
 
     def room(self, window: int, limit: int = 0) -> int:
         """Return how many tokens of a text fit.

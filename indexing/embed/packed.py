@@ -183,6 +183,10 @@ class UnigramTokenizer:
         """Return how many special tokens stand around a text."""
         return 4 if is_pair else 2
 
+    def get_vocab_size(self) -> int:
+        """Return how many pieces there are."""
+        return int(self._pieces.get_vocab_size())
+
 
 def well_formed(text: str) -> str:
     """The text with a question mark for each lone surrogate, which UTF-8 does not know."""

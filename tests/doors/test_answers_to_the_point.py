@@ -128,7 +128,7 @@ def test_a_question_for_a_person_that_meets_no_name_is_not_sure(vault: VaultHand
 
 def test_words_that_no_note_has_are_told(vault: VaultHandle) -> None:
     answer = vault.ask("What is the capital of Peru?")
-    assert "No note has the words “capital” or “Peru”." in answer.answer
+    assert "No note has the word “Peru”." in answer.answer
     # Letters that look like Italian make no question in another language.
     noise = vault.ask("asdkj qwpoe zzmnv?")
     assert noise.mode == "none"
