@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 from notehop.app.answer.draft import Quote
 from notehop.app.answer.facts import names_of
@@ -72,12 +73,25 @@ class AskedProperties:
         asked = [key for key in self._keys(named) if key <= self.asked.all_words]
         if one.passage.kind != "property" or not asked:
             return False
-        names = frozenset(self.words(" ".join((named.source.title, *named.names))))
-        # A key of two words is as good as a name, and so is what a name holds of all else that is asked.
+        names = self._names(named)
         left = self.asked.words.difference(*asked)
-        return (
-            self.names(named) or any(len(key) > 1 for key in asked) or bool(left and left <= names)
-        )
+        if self.names(named):
+            # The "uptime target" is another than the target; "current" only asks for news.
+            before = {word for key in asked for word in self._before(key)}
+            return named.subject or not (before & left) - names - {*self.words(one.passage.text)}
+        if left and left <= names:
+            return True
+        # A key of two words is as good as a name, where no other note is named.
+        others = frozenset[str]().union(*map(self._names, self.sources)) - names
+        return left.isdisjoint(others) and any(len(key) > 1 for key in asked)
+
+    def _names(self, named: Named) -> frozenset[str]:
+        return frozenset(self.words(" ".join((named.source.title, *named.names))))
+
+    def _before(self, key: frozenset[str]) -> list[str]:
+        """The word of the question before a key."""
+        said = self.words(self.asked.question.text)
+        return [one for one, word in pairwise(said) if word in key and one not in key]
 
     def is_typed(self, one: Candidate) -> bool:
         """Whether properties have what is asked for: a value of its kind under a key that the question
