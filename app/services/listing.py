@@ -281,16 +281,17 @@ def _note_asked(asked: Narrowed, view: Snapshot) -> ListQuestion | None:
             break
     else:
         paths = view.notes_named(name)
-    if len(paths) != 1 or not any(_SAYS.search(one.text) for one in view.chunks_of(paths[0])):
+    passages = _main_passages(view, paths[0], asked.allowed) if len(paths) == 1 else ()
+    if not passages:
         return None
-    passages = _main_passages(view, paths[0], asked.allowed)
     title = view.notes_at(paths)[paths[0]].title
-    return ListQuestion(asked, f"From the note {title}", others=passages) if passages else None
+    return ListQuestion(asked, f"From the note {title}", others=passages)
 
 
 def _main_passages(view: Snapshot, path: str, allowed: AllowedChunks) -> tuple[ChunkId, ...]:
-    """The longest passages of a note, in the order of its text."""
-    chunks = [one for one in view.chunks_of(path) if among([one.id], allowed)]
+    """The longest passages of a note that say something, in the order of its text."""
+    texts = [one for one in view.chunks_of(path) if one.kind != "properties"]
+    chunks = [one for one in texts if _SAYS.search(one.text) and among([one.id], allowed)]
     longest = sorted(chunks, key=lambda one: -len(one.text))[:FEW]
     return tuple(one.id for one in chunks if one in longest)
 
@@ -311,7 +312,11 @@ def _newest(
         return None
     path = max(sorted(notes), key=age)
     said = f"The newest of {counted(len(notes), 'note')} with {', '.join(kept.said)}"
-    return ListQuestion(kept, said, others=_main_passages(view, path, kept.allowed))
+    # Of one that says nothing yet, all that there is.
+    passages = _main_passages(view, path, kept.allowed)
+    return ListQuestion(
+        kept, said, others=passages or tuple(one.id for one in view.chunks_of(path))
+    )
 
 
 def _dated_lines(
