@@ -6,15 +6,28 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import chain
 
-from notehop.app.answer.draft import Part, Quote, laid_out
+from notehop.app.answer.draft import Quote
 from notehop.app.answer.passages import Passage
 from notehop.app.answer.properties import OPEN, AskedProperties, has_typed
-from notehop.app.answer.question import DIGITS, spells
+from notehop.app.answer.question import DIGITS
 from notehop.app.answer.relevance import Asked, Candidate, Named
+from notehop.app.answer.sections import (
+    EXACT,
+    LONGEST_LIST,
+    NEAR,
+    STEPS,
+    Sections,
+    agreement,
+    defines,
+    expands,
+    is_one_of_rows,
+    is_view,
+    length_of,
+)
 
 OF_ONE = 120  # words that are quoted of one section: it is whole, as most are shorter
 OF_ALL = 180
@@ -24,36 +37,12 @@ BRIEFLY_OF_ONE, BRIEFLY_OF_ALL = 60, 150
 """The same of one of several questions, and where it is not sure that they answer: enough to see whether a
 passage does."""
 
-SAYS_LITTLE = 7  # words above what answers that are left out: they are a scrap
 SOURCES = 3  # sources that are quoted, a section of each
-NEAR = 2.0  # how much less likely than the best source another may be, as a difference of scores
 DEFINED = 0.7  # the same where a definition or a property is asked for: one is enough
-EXACT = 1.0  # the same where something exact is asked for
 SHARPNESS = 2.0  # a source is as good as its best sentence and, by this much less, as its others
 
-ABOVE = 15
-"""Words above the sentence that answers that a reader has before it, so that a paragraph is read from
-its beginning; where there are more, they come after it."""
-
-LONGEST_LIST = 14  # items or rows that are quoted of one list or table
-LISTED_AMONG = 8  # best candidates among which half of a list is that is quoted whole
 POINTERS = 3  # candidates, best first, that are followed where they lead
 FAR = 3.0  # how much less likely than a sentence what it leads to may be
-
-_ENUMERATES = re.compile(r": [^,;]+[,;] [^,;]+(?:[,;] | and | or )")
-"""An item that is a list of its own."""
-
-_VALUES = ("number", "date", "person", "place", "yesno")
-
-STEPS = 1.5
-"""How much less likely than the best sentence of their note steps may be where it is asked how, in a
-note that the question does not name."""
-
-_VIEW = re.compile(
-    r"(?:```|~~~)\s*(?:dataview(?:js)?|tasks|query|base|tracker|kanban|calendar|button|meta-bind)\b",
-    re.IGNORECASE,
-)
-"""Blocks in whose place a plugin shows something else: none says what something is."""
 
 
 def select(
@@ -95,7 +84,7 @@ class _Selection:
             # Who asks for news gets them before what a property calls status.
             found = _first_of(lambda one: "news" in one.features, found)
         if self.form == "definition":
-            found = _first_of(_defines, found, 1.5)
+            found = _first_of(defines, found, 1.5)
             found = _first_of(lambda one: bool(one.features.get("says_what")), found, NEAR)
             # A note that explains several terms is called by each.
             found = _first_of(self._explains_alias, found, NEAR)
@@ -105,6 +94,7 @@ class _Selection:
         """What answers, of so many sources at most, and words of one and of all."""
         if not self.found:
             return []
+        section = Sections(self.asked, self.found)
         best: dict[int, Candidate] = {}
         for one in self.found:
             best.setdefault(one.source, one)
@@ -116,7 +106,7 @@ class _Selection:
         order = [*(one.source for one in leading), *sorted(best, key=lambda at: (-worth[at], at))]
         top = best[order[0]]
         led = self._led_to(top)
-        settled = self.form == "definition" and _defines(top)
+        settled = self.form == "definition" and defines(top)
         near = NEAR
         if settled or self.properties.is_named(top) or self.properties.is_typed(top):
             near = DEFINED
@@ -124,6 +114,7 @@ class _Selection:
             near = EXACT
         quotes: list[Quote] = []
         shown: list[frozenset[str]] = []
+        wanted = {*led, *(one.source for one in leading)}
         left, bar = of_all, (False, 1, -LONGEST_LIST, 1)
         for at in dict.fromkeys([order[0], *led, *order]):
             one, read = best[at], self._passages(at)
@@ -131,21 +122,24 @@ class _Selection:
                 break
             # Each item of a list says little by itself.
             less = worth[order[0]] - worth[at] if self.form == "list" else top.score - one.score
-            if shown and at not in led and less > near:
+            if shown and at not in wanted and less > near:
                 continue
-            if self._is_one_of_rows(one):
-                agrees = self._agreement(one.passage)
+            if is_one_of_rows(one, self.forms):
+                agrees = agreement(one.passage, self.asked)
                 if shown and agrees < bar:
                     continue  # Another row is meant, or only the head has a word of the question.
                 bar = max(bar, agrees)
             # One that says nothing that is not quoted already, or for which there is no room.
             same = any(one.words and len(one.words & it) >= 0.8 * len(one.words) for it in shown)
-            if same or (shown and _length([one.passage]) > left):
+            if (same and at not in wanted) or (shown and length_of([one.passage]) > left):
                 continue
-            orders, begin = self._around(one, read, min(of_one, left))
-            left -= _length(read[each] for each in orders)
-            shown.append(frozenset(self.words(" ".join(read[at].text for at in orders))))
-            quotes += self._quoted(self.sources[at], orders, begin, read)
+            orders, begin = section.around(one, read, min(of_one, left))
+            left -= length_of(read[each] for each in orders)
+            shown.append(frozenset(self.words(" ".join(read[each].text for each in orders))))
+            if read[begin].kind == "property":
+                quotes.append(self.properties.quoted(self.sources[at]))
+            else:
+                quotes += section.quoted(self.sources[at], orders, begin, read)
         return quotes
 
     def _passages(self, source: int) -> Sequence[Passage]:
@@ -153,7 +147,7 @@ class _Selection:
 
     def _is_quotable(self, one: Candidate) -> bool:
         """Whether a passage says anything that the question does not."""
-        if self.form == "definition" and _is_view(one.passage):
+        if self.form == "definition" and is_view(one.passage):
             return False
         if self.form == "person" and one.passage.kind == "code":
             return False  # Commands tell of nobody.
@@ -183,12 +177,16 @@ class _Selection:
         notes = [[one for one in self.found if side in names[one.source]] for side in sides]
         if notes and all(notes):
             return [max(each, key=lambda one: one.features["opens_note"]) for each in notes]
+        known = self.asked.names
         own = [
-            side.difference(self.asked.reading.small, *(one for one in sides if one != side))
+            (side & known or side).difference(
+                self.asked.reading.small, *(one for one in sides if one != side)
+            )
             for side in sides
         ]
-        of_all = [one for one in self.found if sides and all(side & one.held for side in own)]
-        each = [[one for one in self.found if side & one.words][:1] for side in own]
+        told = [(one, one.words.union(self._headed(one), *names[one.source])) for one in self.found]
+        of_all = [one for one, words in told if sides and all(side & words for side in own)]
+        each = [[one for one, words in told if side & words][:1] for side in own]
         return of_all[:1] or list(chain(*each))
 
     def _led_to(self, one: Candidate) -> list[int]:
@@ -237,104 +235,10 @@ class _Selection:
             or one.likeness >= pointer.likeness / 2
         )
 
-    def _around(self, one: Candidate, read: Sequence[Passage], most: int) -> tuple[set[int], int]:
-        """What is quoted with a passage: what follows it, then what stands above it.
-
-        :returns: the places, and the first of what answers: of a list that answers, its beginning.
-        """
-        passage = one.passage
-        group = [at for at, other in enumerate(read) if other.group == passage.group]
-        below = read[one.order + 1 : one.order + 2]
-        defined = self.form == "definition"
-        inside: Sequence[int] = [
-            at
-            for at, each in enumerate(read)
-            if each.heading == passage.heading and not (defined and _is_view(each))
-        ]
-        orders = {one.order}
-        abbreviated = self.asked.question.abbreviated
-        if passage.kind == "property" or abbreviated or "news" in one.features:
-            return orders, one.order
-        if defined and _defines(one):
-            if passage.kind == "heading" and below and below[0].heading == passage.heading:
-                # What stands below says what it is.
-                return {one.order, one.order + 1}, one.order
-            inside = group if passage.kind == "prose" else ()
-        elif self._is_one_of_rows(one):
-            # A value stands in one row of a table; where none is called for, it may be any.
-            own = self._agreement(passage)
-            alike = [at for at in group if self._agreement(read[at]) >= own]
-            orders |= set(alike if len(alike) <= LONGEST_LIST else ())
-            inside = [at for at in inside if at not in group]
-        elif passage.kind in ("item", "row") and (
-            {"list", "comparison", "howto"} & self.forms or self._is_listed(one, group)
-        ):
-            # Whole, if it is not long.
-            at = group.index(one.order) - LONGEST_LIST // 2
-            at = max(0, min(at, len(group) - LONGEST_LIST))
-            orders |= set(group[at : at + LONGEST_LIST])
-        begin = min(orders) if not _ENUMERATES.search(passage.text) else one.order
-        numbered = [at for at in group if read[at].mark[:1].isdigit()]
-        length = _length(read[at] for at in orders)
-        for step in (1, -1):
-            at = max(orders) + 1 if step > 0 else min(orders) - 1
-            while at in inside and length + _length([read[at]]) <= most:
-                length += _length([read[at]])
-                orders.add(at)
-                at += step
-        if one.order in numbered:
-            begin = min(orders.intersection(group))  # Steps come in their order.
-        while (
-            begin - 1 in orders
-            and read[begin - 1].group == passage.group
-            and passage.kind == "prose"
-            and _length(read[begin - 1 : one.order]) <= ABOVE
-        ):
-            begin -= 1
-        return orders, begin
-
-    def _is_listed(self, one: Candidate, group: Sequence[int]) -> bool:
-        """Whether a list answers, and not one of its items."""
-        if len(group) > LONGEST_LIST or self.forms.intersection(_VALUES):
-            return False
-        near = {(each.source, each.order) for each in self.found[:LISTED_AMONG]}
-        beside = sum((one.source, at) in near for at in group)
-        return beside > 1 and 2 * beside >= len(group)
-
     def _explains_alias(self, one: Candidate) -> bool:
         """Whether a passage begins with what its note is asked for by, which is not its title."""
         own = all(one.features.get(name) for name in ("in_its_note", "term_first"))
-        return own and self._expands(self.sources[one.source])
-
-    def _quoted(
-        self, named: Named, orders: set[int], begin: int, read: Sequence[Passage]
-    ) -> list[Quote]:
-        """What is quoted of a source, from what answers on, and then what stands above it."""
-        if read[begin].kind == "property":
-            return [self.properties.quoted(named)]
-        answering = sorted(at for at in orders if at >= begin)
-        led = {read[at].lead for at in answering}
-        above = sorted(at for at in orders if at < begin and read[at].text not in led)
-        quotes = [self._quote(named, answering, read)]
-        if _length(read[at] for at in above) > SAYS_LITTLE:
-            quotes.append(self._quote(named, above, read))
-        return quotes
-
-    def _quote(self, named: Named, orders: Sequence[int], read: Sequence[Passage]) -> Quote:
-        parts = [Part(at, read[at], bool(read[at].lead)) for at in orders]
-        name = named.source.title if 0 in orders and named.opens and self._expands(named) else ""
-        if parts[0].passage.kind == "heading" and len(parts) > 1:
-            name = parts.pop(0).passage.text
-        text, ranges = laid_out(parts)
-        return Quote(named.source, text, ranges, parts[0].passage.headings, name)
-
-    def _expands(self, named: Named) -> bool:
-        """Whether the question knows a note by another name than its title, as an abbreviation."""
-        about, title = self.asked.about, frozenset(self.words(named.source.title))
-        if spells(self.asked.question.about, named.source.title):
-            return True
-        named_so = any(about == {*self.words(one)} for one in named.names)
-        return bool(about) and not about <= title and named_so
+        return own and expands(self.asked, self.sources[one.source])
 
     def _without_bystanders(self, found: list[Candidate]) -> list[Candidate]:
         """The candidates without properties and outlines of bases that are near by a note's name alone.
@@ -374,7 +278,7 @@ class _Selection:
     def _row_first(self, found: list[Candidate]) -> list[Candidate]:
         """The candidates, of the table of the best the row before its others of which a cell agrees most with
         the question: what it is called."""
-        if not found or not self._is_one_of_rows(found[0]):
+        if not found or not is_one_of_rows(found[0], self.forms):
             return found
         top = found[0]
         path = self.sources[top.source].source.path
@@ -389,22 +293,11 @@ class _Selection:
         alone = {word for word, count in held.items() if count == 1}
         if sum(not alone.isdisjoint(self.words(one.text)) for *_, one in rows) > 1:
             return found  # It asks to choose between them.
-        at, order, passage = max(rows, key=lambda row: self._agreement(row[2]))
-        if self._agreement(passage) == self._agreement(top.passage):
+        at, order, passage = max(rows, key=lambda row: agreement(row[2], self.asked))
+        if agreement(passage, self.asked) == agreement(top.passage, self.asked):
             return found
         first = replace(top, source=at, order=order, passage=passage)
         return [first, *(one for one in found if (one.source, one.order) != (at, order))]
-
-    def _is_one_of_rows(self, one: Candidate) -> bool:
-        """Whether a passage is a row of a table which is not asked for as a whole."""
-        return one.passage.kind == "row" and not {"list", "comparison"} & self.forms
-
-    def _agreement(self, row: Passage) -> tuple[bool, int, int, int]:
-        """Whether the question has all of a cell, how much of it, which column it is, and how many cells have
-        any of it: what a row is called is more than what it says."""
-        cells = [self.asked.agreement(cell) for cell in row.text.split(" | ")]
-        whole, count, column = max((*has, -at) for at, has in enumerate(cells))
-        return whole, count, column if count else 0, sum(has > 0 for _, has in cells)
 
     def _numbered_so(self, found: list[Candidate]) -> list[Candidate]:
         """The candidates, of the note of the best those first that stand under the number which is asked for:
@@ -424,9 +317,12 @@ class _Selection:
     def _heading(self, one: Candidate) -> str:
         return one.passage.heading or self.sources[one.source].source.heading.split(" > ")[-1]
 
+    def _headed(self, one: Candidate) -> frozenset[str]:
+        return frozenset(self.words(self._heading(one)))
+
     def _above(self, one: Candidate) -> float:
         """The share of the question that the heading above a passage has."""
-        return self.asked.share(self.words(self._heading(one)))
+        return self.asked.share(self._headed(one))
 
     def _steps_first(self, found: list[Candidate]) -> list[Candidate]:
         """The candidates, the steps of the best one's note before what that note says about them, from
@@ -474,10 +370,6 @@ def _first_of(
     return [replace(best, score=rest[0].score), *rest]
 
 
-def _defines(one: Candidate) -> bool:
-    return any(one.features.get(name) for name in ("term_is", "spelt_out", "of_its_note"))
-
-
 def _leads_to(one: Candidate, title: str) -> bool:
     """Whether a sentence says that more stands in another note, by its title."""
     text = one.passage.text
@@ -489,12 +381,3 @@ def _leads_to(one: Candidate, title: str) -> bool:
         bool(one.features["says_where"])
         or re.search(rf"(?:{leads})[^.]{{0,60}}[.)!\]]*$", text) is not None
     )
-
-
-def _is_view(passage: Passage) -> bool:
-    return passage.kind == "code" and _VIEW.match(passage.written) is not None
-
-
-def _length(parts: Iterable[Passage]) -> int:
-    """In words."""
-    return sum(len(one.text.split()) for one in parts)

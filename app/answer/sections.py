@@ -1,0 +1,246 @@
+"""How much of a section is quoted with the passage of it that answers. Pure."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Collection, Iterable, Sequence
+
+from notehop.app.answer.draft import Part, Quote, laid_out
+from notehop.app.answer.passages import Passage
+from notehop.app.answer.question import spells
+from notehop.app.answer.relevance import Asked, Candidate, Named
+
+NEAR = 2.0  # how much less likely than the best source another may be, as a difference of scores
+EXACT = 1.0  # the same where something exact is asked for
+SAYS_LITTLE = 7  # words that are a scrap: what stands beside them comes along
+BEFORE = 15  # words above what answers that come before it, so that a section keeps its order
+SHORT = 20  # words of a list that is whole, whatever of it answers
+LONGEST_LIST = 14  # items or rows that are quoted of one list or table
+LISTED_AMONG = 8  # best candidates among which half of a list is that is quoted whole
+
+STEPS = 1.5
+"""How much less likely than the best sentence of their note steps may be where it is asked how, in a
+note that the question does not name."""
+
+_ENUMERATES = re.compile(r": [^,;]+[,;] [^,;]+(?:[,;] | and | or )")
+"""An item that is a list of its own."""
+
+_BORNE_OUT = ("reason", "yesno")
+"""Forms of questions whose answer may need what stands beside it."""
+
+ALIKE = 2  # other items from which on a list is asked for, and not its items
+_VALUES = ("number", "date", "person", "place", "yesno")
+
+_VIEW = re.compile(
+    r"(?:```|~~~)\s*(?:dataview(?:js)?|tasks|query|base|tracker|kanban|calendar|button|meta-bind)\b",
+    re.IGNORECASE,
+)
+"""Blocks in whose place a plugin shows something else: none says what something is."""
+
+
+class Sections:
+    """What is quoted around passages, for one question."""
+
+    def __init__(self, asked: Asked, found: Sequence[Candidate]) -> None:
+        """:param found: what may be quoted, best first."""
+        self.asked, self.found, self.words = asked, found, asked.reading.words
+        self.form, self.forms = asked.question.form, frozenset(asked.question.forms)
+
+    def around(self, one: Candidate, read: Sequence[Passage], most: int) -> tuple[set[int], int]:
+        """What is quoted with a passage: what follows it, then what stands above it.
+
+        :returns: the places, and the first of what answers: of a list that answers, its beginning.
+        """
+        passage = one.passage
+        group = [at for at, other in enumerate(read) if other.group == passage.group]
+        below = read[one.order + 1 : one.order + 2]
+        defined = self.form == "definition"
+        inside: Sequence[int] = [
+            at
+            for at, each in enumerate(read)
+            if each.heading == passage.heading and not (defined and is_view(each))
+        ]
+        orders = {one.order}
+        abbreviated = self.asked.question.abbreviated
+        if passage.kind == "property" or abbreviated or "news" in one.features:
+            return orders, one.order
+        if defined and defines(one):
+            if passage.kind == "heading" and below and below[0].heading == passage.heading:
+                # What stands below says what it is.
+                return {one.order, one.order + 1}, one.order
+            inside = group if passage.kind == "prose" else ()
+        elif is_one_of_rows(one, self.forms):
+            # A value stands in one row of a table; where none is called for, it may be any.
+            own = agreement(passage, self.asked)
+            alike = [at for at in group if agreement(read[at], self.asked) >= own]
+            orders |= set(alike if len(alike) <= LONGEST_LIST else ())
+            inside = [at for at in inside if at not in group]
+        elif passage.kind in ("item", "row") and self._is_whole(one, group):
+            # Whole, if it is not long.
+            at = group.index(one.order) - LONGEST_LIST // 2
+            at = max(0, min(at, len(group) - LONGEST_LIST))
+            orders |= set(group[at : at + LONGEST_LIST])
+        elif self._is_apart(one, group) and length_of(read[at] for at in group) > SHORT:
+            orders |= self._answering(one, group, read)
+            inside = ()
+        begin = min(orders) if not _ENUMERATES.search(passage.text) else one.order
+        numbered = [at for at in group if read[at].mark[:1].isdigit()]
+        length = length_of(read[at] for at in orders)
+        for step in (1, -1):
+            at = max(orders) + 1 if step > 0 else min(orders) - 1
+            while at in inside and length + length_of([read[at]]) <= most:
+                length += length_of([read[at]])
+                orders.add(at)
+                at += step
+        last = max(orders)
+        if last > one.order and read[last].text.endswith(":"):
+            orders.remove(last)  # What it introduces does not come along.
+        if one.order in numbered:
+            begin = min(orders.intersection(group))  # Steps come in their order.
+        while (
+            begin - 1 in orders
+            and read[begin - 1].group == passage.group
+            and passage.kind == "prose"
+            and length_of(read[begin - 1 : one.order]) <= BEFORE
+        ):
+            begin -= 1
+        return orders - self._beside_the_point(one, orders, begin, read), begin
+
+    def _is_whole(self, one: Candidate, group: Sequence[int]) -> bool:
+        """Whether a list or table is asked for, or its steps."""
+        if {"list", "comparison"} & self.forms or self._is_listed(one, group):
+            return True
+        return "howto" in self.forms and not self._stands_out(one, group)
+
+    def _good(self, one: Candidate, group: Sequence[int], less: float) -> list[Candidate]:
+        """The other passages of a list that are nearly as good as one of them."""
+        return [
+            each
+            for each in self.found
+            if each.source == one.source
+            and each.order != one.order
+            and each.order in group
+            and each.score >= one.score - less
+        ]
+
+    def _is_apart(self, one: Candidate, group: Sequence[int]) -> bool:
+        """Whether one or two items of a list that is not asked for answer, and no step, and nothing that
+        others bear out."""
+        item = one.passage.kind == "item" and not one.passage.mark[:1].isdigit()
+        return item and self.form not in _BORNE_OUT and len(self._good(one, group, EXACT)) < ALIKE
+
+    def _answering(self, one: Candidate, group: Sequence[int], read: Sequence[Passage]) -> set[int]:
+        """The items of a list that answer, with what is part of them."""
+        good = {one.order, *(each.order for each in self._good(one, group, EXACT))}
+        kept: set[int] = set()
+        last: Passage | None = None
+        for at in group:
+            its = read[at]
+            part = last and (
+                its.block == last.block or its.depth >= last.depth + (its.kind == "item")
+            )
+            if not part:
+                last = its if at in good else None
+            if part or at in good:
+                kept.add(at)
+        return kept
+
+    def _stands_out(self, one: Candidate, group: Sequence[int]) -> bool:
+        """Whether a passage is no step among others, but an item that alone says how."""
+        asked = self.asked.words
+        alone = asked & one.words and not any(
+            asked & each.words for each in self._good(one, group, math.inf)
+        )
+        step = one.passage.mark[:1].isdigit() or self._good(one, group, STEPS)
+        return bool(alone) and not step
+
+    def _is_listed(self, one: Candidate, group: Sequence[int]) -> bool:
+        """Whether a list answers, and not one of its items."""
+        if len(group) > LONGEST_LIST or self.forms.intersection(_VALUES):
+            return False
+        near = {(each.source, each.order) for each in self.found[:LISTED_AMONG]}
+        beside = sum((one.source, at) in near for at in group)
+        return beside > 1 and 2 * beside >= len(group)
+
+    def _beside_the_point(
+        self, one: Candidate, orders: set[int], begin: int, read: Sequence[Passage]
+    ) -> set[int]:
+        """What stands above what answers, if it is long, nothing of it answers nearly as well, and it has no
+        further word of the question."""
+        above = {at for at in orders if at < begin}
+        if self.form == "reason" or _is_beginning(above, begin, read):
+            return set()
+        if length_of(read[at] for at in orders - above) <= SAYS_LITTLE:
+            return set()
+        near = (each for each in self.found if each.score >= one.score - NEAR)
+        if any(it.source == one.source and it.order in above for it in near):
+            return set()
+        has = self.words(" ".join(read[at].text for at in orders - above))
+        adds = self.asked.words.intersection(self.words(" ".join(read[at].text for at in above)))
+        return set() if adds.difference(has) else above
+
+    def quoted(
+        self, named: Named, orders: set[int], begin: int, read: Sequence[Passage]
+    ) -> list[Quote]:
+        """What is quoted of a source, in its order."""
+        above = [at for at in orders if at < begin]
+        answering = [at for at in orders if at >= begin]
+        scrap = length_of(read[at] for at in answering) <= SAYS_LITTLE
+        if scrap or _is_beginning(above, begin, read):
+            return [self._quote(named, sorted(orders), read)]
+        return [self._quote(named, sorted(part), read) for part in (answering, above) if part]
+
+    def _quote(self, named: Named, orders: Sequence[int], read: Sequence[Passage]) -> Quote:
+        parts = [Part(at, read[at], bool(read[at].lead)) for at in orders]
+        name = (
+            named.source.title if 0 in orders and named.opens and expands(self.asked, named) else ""
+        )
+        if parts[0].passage.kind == "heading" and len(parts) > 1:
+            name = parts.pop(0).passage.text
+        text, ranges = laid_out(parts)
+        return Quote(named.source, text, ranges, parts[0].passage.headings, name)
+
+
+def _is_beginning(above: Collection[int], begin: int, read: Sequence[Passage]) -> bool:
+    """Whether what stands above a passage is a few words of its list or paragraph."""
+    own = read[begin]
+    told = own.kind in ("prose", "code")
+    same = all(read[at].group == own.group or (told and read[at].kind == "prose") for at in above)
+    return same and length_of(read[at] for at in above) <= BEFORE
+
+
+def expands(asked: Asked, named: Named) -> bool:
+    """Whether the question knows a note by another name than its title, as an abbreviation."""
+    words = asked.reading.words
+    about, title = asked.about, frozenset(words(named.source.title))
+    if spells(asked.question.about, named.source.title):
+        return True
+    named_so = any(about == {*words(one)} for one in named.names)
+    return bool(about) and not about <= title and named_so
+
+
+def is_one_of_rows(one: Candidate, forms: Collection[str]) -> bool:
+    """Whether a passage is a row of a table which is not asked for as a whole."""
+    return one.passage.kind == "row" and not {"list", "comparison"} & {*forms}
+
+
+def agreement(row: Passage, asked: Asked) -> tuple[bool, int, int, int]:
+    """Whether the question has all of a cell, how much of it, which column it is, and how many cells have
+    any of it: what a row is called is more than what it says."""
+    cells = [asked.agreement(cell) for cell in row.text.split(" | ")]
+    whole, count, column = max((*has, -at) for at, has in enumerate(cells))
+    return whole, count, column if count else 0, sum(has > 0 for _, has in cells)
+
+
+def defines(one: Candidate) -> bool:
+    return any(one.features.get(name) for name in ("term_is", "spelt_out", "of_its_note"))
+
+
+def is_view(passage: Passage) -> bool:
+    return passage.kind == "code" and _VIEW.match(passage.written) is not None
+
+
+def length_of(parts: Iterable[Passage]) -> int:
+    """In words."""
+    return sum(len(one.text.split()) for one in parts)
