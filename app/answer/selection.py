@@ -11,6 +11,7 @@ from dataclasses import replace
 from itertools import chain
 
 from notehop.app.answer.draft import Quote
+from notehop.app.answer.fields import AskedFields
 from notehop.app.answer.passages import Passage
 from notehop.app.answer.properties import OPEN, AskedProperties, has_typed
 from notehop.app.answer.question import DIGITS
@@ -72,6 +73,7 @@ class _Selection:
         self.words, question = asked.reading.words, asked.question
         self.form, self.forms = question.form, frozenset(question.forms)
         self.properties = AskedProperties(asked, sources)
+        self.fields = AskedFields(asked, sources, self.properties)
         found = [one for one in ranked if self._is_quotable(one)]
         found = self._followed(self._without_bystanders(found))
         if self.form == "howto":
@@ -83,11 +85,16 @@ class _Selection:
         if any(one.subject for one in sources):
             # Who asks for news gets them before what a property calls status.
             found = _first_of(lambda one: "news" in one.features, found)
+        if self.form == "reason":
+            found = _first_of(self._is_cause_of(found), found, FAR)
         if self.form == "definition":
             found = _first_of(defines, found, 1.5)
             found = _first_of(lambda one: bool(one.features.get("says_what")), found, NEAR)
             # A note that explains several terms is called by each.
             found = _first_of(self._explains_alias, found, NEAR)
+        self.field = self.fields.first(ranked)
+        if self.field is not None and found[:1] != [self.field]:
+            found = [self.field, *found]
         self.found = found
 
     def quotes(self, limit: int, of_one: int, of_all: int) -> list[Quote]:
@@ -100,15 +107,20 @@ class _Selection:
             best.setdefault(one.source, one)
         worth = self._worth()
         first = self.found[0]
-        settles = self.form == "definition" or self.properties.is_named(first)
-        leading = [first] if settles else self._sides()
+        settles = (
+            first is self.field or self.form == "definition" or self.properties.is_named(first)
+        )
+        cause = self.form == "reason" and self.fields.is_cause(first)
+        leading = [first] if settles or cause else self._sides()
         best |= {one.source: one for one in reversed(leading)}
         order = [*(one.source for one in leading), *sorted(best, key=lambda at: (-worth[at], at))]
         top = best[order[0]]
         led = self._led_to(top)
         settled = self.form == "definition" and defines(top)
         near = NEAR
-        if settled or self.properties.is_named(top) or self.properties.is_typed(top):
+        if top is self.field:
+            near = 0.0
+        elif settled or self.properties.is_named(top) or self.properties.is_typed(top):
             near = DEFINED
         elif self.asked.question.exact:
             near = EXACT
@@ -133,7 +145,9 @@ class _Selection:
             same = any(one.words and len(one.words & it) >= 0.8 * len(one.words) for it in shown)
             if (same and at not in wanted) or (shown and length_of([one.passage]) > left):
                 continue
-            orders, begin = section.around(one, read, min(of_one, left))
+            orders, begin = {*self.fields.section(one)}, one.order
+            if one is not self.field:
+                orders, begin = section.around(one, read, min(of_one, left))
             left -= length_of(read[each] for each in orders)
             shown.append(frozenset(self.words(" ".join(read[each].text for each in orders))))
             if read[begin].kind == "property":
@@ -313,6 +327,15 @@ class _Selection:
             )
 
         return _first_of(under, found, FAR)
+
+    def _is_cause_of(self, found: Sequence[Candidate]) -> Callable[[Candidate], bool]:
+        """Whether a passage says by its heading why something is so, in the note of the best or of what has
+        as much of the question."""
+        path = [self.sources[one.source].source.path for one in found[:1]]
+        return lambda one: (
+            self.fields.is_cause(one)
+            and (self.sources[one.source].source.path in path or one.covered >= found[0].covered)
+        )
 
     def _heading(self, one: Candidate) -> str:
         return one.passage.heading or self.sources[one.source].source.heading.split(" > ")[-1]
