@@ -159,7 +159,11 @@ class Sections:
         """Whether a list answers, and not one of its items."""
         if len(group) > LONGEST_LIST or self.forms.intersection(_VALUES):
             return False
-        near = {(each.source, each.order) for each in self.found[:LISTED_AMONG]}
+        near = {
+            (each.source, each.order)
+            for each in self.found[:LISTED_AMONG]
+            if each.score >= one.score - STEPS
+        }
         beside = sum((one.source, at) in near for at in group)
         return beside > 1 and 2 * beside >= len(group)
 
