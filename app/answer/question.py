@@ -155,7 +155,7 @@ ARTICLE = re.compile(
     r"^[\W_]*(?:(?:an?|the|der|die|das|eine?|les?|la|une?|el|los|las|il|lo|het|een|de)\s[\W_]*)?"
 )
 COPULA = re.compile(
-    r"^(?:\s*\([^)]{1,60}\))?[\s*_`\"”’]*(?:is|are|was|were|means?|refers? to|stands? for|denotes|"
+    r"^(?:\s*\([^)]{1,60}\))?[\s*_`\"”’]*(?:(?:is|are|was|were)(?! not\b)|means?|refers? to|stands? for|denotes|"
     r"describes|[:=–—]| - |ist|sind|bedeutet|bezeichnet|est|sont|designe|es|son|significa|e|sono"
     r"|sao|betekent|zijn|ar)(?:\s|$)"
 )
@@ -363,6 +363,7 @@ _ROLES = re.compile(
 _ASIDE = re.compile(r" (?:in|for|at|on|within|im|bei|dans|chez|en|in|voor|inom)(?: |$)")
 """What stands behind says where the term is used: "a seed in the seed bank"."""
 
+_ONCE_MORE = re.compile(r" (?:again|nochmals?|noch mal|noch einmal|deja|de nuevo|di nuovo|alweer)$")
 _WHICH = re.compile(r"^what (?:are|were) (?:the|our|my|all)\b")
 
 LONGEST_TERM = 6  # words of what can be defined; more of them ask for a fact
@@ -464,7 +465,7 @@ def _defined(plain: str) -> str:
         r"^who (?:is|are) \w+ing (?:for|the|to|at|in|on|our|with)\b|\b(?:costs?|weigh)$", plain
     ):
         return ""
-    left = " ".join(_SCAFFOLD.sub(" ", plain).split())
+    left = " ".join(_SCAFFOLD.sub(" ", _ONCE_MORE.sub("", plain)).split())
     words = left.split()
     if not words or len(words) > LONGEST_TERM or _INNER.search(left) or _DOES.search(left):
         return ""

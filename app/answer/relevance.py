@@ -309,7 +309,8 @@ def _by_words(at: int, named: Named, asked: Asked, together: _Sources) -> list[C
     read = named.passages(asked.reading.sentences)
     own = [frozenset(words(one.text)) for one in read]
     bare = [is_bare(one, asked.reading) for one in read]
-    begin = bare.index(False) if False in bare else 0
+    texts = (at for at, one in enumerate(read) if one.kind != "heading" and not bare[at])
+    begin = next(texts, 0)
     aliases = [name for name in names[1:] if name - small <= asked.words and not name <= names[0]]
     base = {
         "rank": 0.0 if named.linked else 1.0 / (at + 1),
@@ -328,6 +329,10 @@ def _by_words(at: int, named: Named, asked: Asked, together: _Sources) -> list[C
             continue
         near = frozenset(words(passage.heading))
         above = heading | near
+        # What is asked for has a note, or a section, of its own, which begins so.
+        heads = passage.kind == "prose" and asked.about == near - small
+        begins = heads and (not order or read[order - 1].headings != passage.headings)
+        begins |= by_name and named.opens and order == begin
         with_lead = own[order] | frozenset(words(passage.lead))
         beside = frozenset[str]().union(
             *(
@@ -358,7 +363,7 @@ def _by_words(at: int, named: Named, asked: Asked, together: _Sources) -> list[C
             "name_share": asked.share_of_names(apart | title),
             **_shape(order, passage, read, fresh),
             "bare": float(bare[order]),
-            **_forms(asked, passage, named, by_name, order - begin),
+            **_forms(asked, passage, named, by_name, begins),
             "says_where": float(together.leads_on(passage.text, source.path)),
         }
         if asked.about and asked.about <= apart | title:
@@ -439,7 +444,7 @@ _FILED = re.compile(r"\b(?:creat|modif|updat|written|wrote|added)", re.IGNORECAS
 
 
 def _forms(
-    asked: Asked, passage: Passage, named: Named, by_name: bool, order: int
+    asked: Asked, passage: Passage, named: Named, by_name: bool, begins: bool
 ) -> dict[str, float]:
     """Whether a passage has what the form of the question asks for."""
     forms, text = asked.question.forms, passage.text
@@ -466,7 +471,7 @@ def _forms(
     if "list" in forms:
         found["item_for_list"] = float(passage.kind == "item")
     if asked.about and passage.kind != "code":
-        found |= _defines(asked, passage, named, by_name, order)
+        found |= _defines(asked, passage, named, by_name, begins)
     return found
 
 
@@ -474,7 +479,7 @@ SUBJECT = 50  # characters in which the term stands that a sentence begins with
 
 
 def _defines(
-    asked: Asked, passage: Passage, named: Named, by_name: bool, order: int
+    asked: Asked, passage: Passage, named: Named, by_name: bool, begins: bool
 ) -> dict[str, float]:
     """Whether a passage says what something is."""
     begin = ARTICLE.sub("", fold(passage.text).casefold())
@@ -488,9 +493,8 @@ def _defines(
     about = asked.question.about
     # Where the long form is asked for, the beginning of the note that goes by the short one may lack it.
     long = " ".join((about, named.source.title, *named.names, passage.text))
-    opens = named.opens and order == 0 and (not asked.question.abbreviated or spells(about, long))
     return {
-        "of_its_note": float(by_name and opens),
+        "of_its_note": float(begins and (not asked.question.abbreviated or spells(about, long))),
         "in_its_note": float(by_name),
         "term_is": float(copula is not None),
         "term_first": float(end > 0),

@@ -266,7 +266,7 @@ class _Selection:
         def may(one: Candidate) -> bool:
             named = self.sources[one.source]
             if one.passage.kind == "property":
-                if named.source.path not in told and self.form != "person":
+                if named.opens and named.source.path not in told and self.form != "person":
                     return True
                 # To a question for yes or no a value that it has is the answer.
                 tells = self.form == "yesno" or self.properties.tells(named)

@@ -304,7 +304,7 @@ def fill(hits: Sequence[NodeWithScore], view: Snapshot) -> list[NodeWithScore]:
     return filled
 
 
-_HEAD = re.compile(r"^\|.*\n\|[ :|-]*-[ :|-]*$", re.MULTILINE)
+_HEAD = re.compile(r"^\|.*\n\|[ \t:|-]*-[ \t:|-]*$", re.MULTILINE)
 
 
 def _table_head(chunk: ChunkRow, siblings: Sequence[ChunkId], view: Snapshot) -> dict[str, str]:

@@ -298,6 +298,7 @@ class Subject:
     name says, without regard to order and inflection. A name has to cover the share ``covered`` of
     the text's words; notes that are ``left_out``, by path, are no subject. With ``proper`` a name counts
     only where the text writes it as the note does, and as a proper name: "Plan" is an everyday word.
+    Who asks what something is gets how its note begins (``opening``).
     """
 
     view: Snapshot
@@ -306,6 +307,7 @@ class Subject:
     covered: float = 0.0
     proper: Proper | None = None
     left_out: Callable[[str], bool] = lambda _: False
+    opening: bool = False
     _found: tuple[str, ...] | None = field(default=None, init=False)
 
     @property
@@ -330,7 +332,7 @@ class Subject:
         hits: list[tuple[ChunkId, float]] = []
         for path in self.notes(candidates):
             own = self.view.chunk_ids_of(path)
-            best = [one for one in candidates if one in own][:1]
+            best = [] if self.opening else [one for one in candidates if one in own][:1]
             hits += [(one, 1.0) for one in among(best or own, allowed)[:1]]
         return hits
 
