@@ -89,7 +89,7 @@ _PRONOUNS = re.compile(
 """What stands for something that was said before, in the languages that the tokenizer stems; folded."""
 
 _WORDS: dict[str, list[str]] = tomllib.loads(
-    Path(__file__).with_name("conversation.toml").read_text("utf-8")
+    Path(__file__).with_name("words.toml").read_text("utf-8")
 )
 
 

@@ -155,8 +155,8 @@ ARTICLE = re.compile(
     r"^[\W_]*(?:(?:an?|the|der|die|das|eine?|les?|la|une?|el|los|las|il|lo|het|een|de)\s[\W_]*)?"
 )
 COPULA = re.compile(
-    r"^(?:\s*\([^)]{1,60}\))?[\s*_`\"”’]*(?:(?:is|are|was|were)(?! not\b)|means?|refers? to|stands? for|denotes|"
-    r"describes|[:=–—]| - |ist|sind|bedeutet|bezeichnet|est|sont|designe|es|son|significa|e|sono"
+    r"^(?:\s*\([^)]{1,60}\))?[\s*_`\"”’]*(?:(?:is|are|was|were)(?! not\b)|means?|refers? to|stands? for"
+    r"|denotes|describes|[:=–—]| - |ist|sind|bedeutet|bezeichnet|est|sont|designe|es|son|significa|e|sono"
     r"|sao|betekent|zijn|ar)(?:\s|$)"
 )
 SAYS_WHERE = re.compile(

@@ -36,7 +36,7 @@ answer takes."""
 LONGEST = 300
 """Characters of a passage that its vector is made of: what a longer sentence is about is said."""
 
-EVERYDAY = 0.3  # what an everyday word weighs that no note has: they may well have another for it
+EVERYDAY = 0.6  # what an everyday word weighs that no note has: they may well have another for it
 RARER = 1.4  # how much rarer the word is that a question turns on
 
 Vectors = NDArray[np.float32]
@@ -329,10 +329,7 @@ def _by_words(at: int, named: Named, asked: Asked, together: _Sources) -> list[C
             continue
         near = frozenset(words(passage.heading))
         above = heading | near
-        # What is asked for has a note, or a section, of its own, which begins so.
-        heads = passage.kind == "prose" and asked.about == near - small
-        begins = heads and (not order or read[order - 1].headings != passage.headings)
-        begins |= by_name and named.opens and order == begin
+        opens = named.opens and order == begin
         with_lead = own[order] | frozenset(words(passage.lead))
         beside = frozenset[str]().union(
             *(
@@ -353,7 +350,7 @@ def _by_words(at: int, named: Named, asked: Asked, together: _Sources) -> list[C
             **base,
             "title_tells": float(who and not names[0] <= asked.all_words),
             "rarest": float(bool(asked.rarest & (apart | title))),
-            "opens_note": float(order == begin and named.opens),
+            "opens_note": float(opens),
             "text_share": in_text,
             "heading_share": in_heading - in_lead,
             "with_title_share": in_title - in_heading,
@@ -363,7 +360,7 @@ def _by_words(at: int, named: Named, asked: Asked, together: _Sources) -> list[C
             "name_share": asked.share_of_names(apart | title),
             **_shape(order, passage, read, fresh),
             "bare": float(bare[order]),
-            **_forms(asked, passage, named, by_name, begins),
+            **_forms(asked, passage, named, by_name, opens),
             "says_where": float(together.leads_on(passage.text, source.path)),
         }
         if asked.about and asked.about <= apart | title:
@@ -444,7 +441,7 @@ _FILED = re.compile(r"\b(?:creat|modif|updat|written|wrote|added)", re.IGNORECAS
 
 
 def _forms(
-    asked: Asked, passage: Passage, named: Named, by_name: bool, begins: bool
+    asked: Asked, passage: Passage, named: Named, by_name: bool, opens: bool
 ) -> dict[str, float]:
     """Whether a passage has what the form of the question asks for."""
     forms, text = asked.question.forms, passage.text
@@ -471,7 +468,7 @@ def _forms(
     if "list" in forms:
         found["item_for_list"] = float(passage.kind == "item")
     if asked.about and passage.kind != "code":
-        found |= _defines(asked, passage, named, by_name, begins)
+        found |= _defines(asked, passage, named, by_name, opens)
     return found
 
 
@@ -479,7 +476,7 @@ SUBJECT = 50  # characters in which the term stands that a sentence begins with
 
 
 def _defines(
-    asked: Asked, passage: Passage, named: Named, by_name: bool, begins: bool
+    asked: Asked, passage: Passage, named: Named, by_name: bool, opens: bool
 ) -> dict[str, float]:
     """Whether a passage says what something is."""
     begin = ARTICLE.sub("", fold(passage.text).casefold())
@@ -493,8 +490,9 @@ def _defines(
     about = asked.question.about
     # Where the long form is asked for, the beginning of the note that goes by the short one may lack it.
     long = " ".join((about, named.source.title, *named.names, passage.text))
+    opens = opens and (not asked.question.abbreviated or spells(about, long))
     return {
-        "of_its_note": float(begins and (not asked.question.abbreviated or spells(about, long))),
+        "of_its_note": float(by_name and opens),
         "in_its_note": float(by_name),
         "term_is": float(copula is not None),
         "term_first": float(end > 0),

@@ -11,9 +11,8 @@ from dataclasses import replace
 from itertools import chain
 
 from notehop.app.answer.draft import Quote
-from notehop.app.answer.fields import AskedFields
 from notehop.app.answer.passages import Passage
-from notehop.app.answer.properties import OPEN, AskedProperties, has_typed
+from notehop.app.answer.properties import OPEN, AskedFields, AskedProperties, has_typed
 from notehop.app.answer.question import DIGITS
 from notehop.app.answer.relevance import Asked, Candidate, Named
 from notehop.app.answer.sections import (
