@@ -93,7 +93,7 @@ def period_of(text: str, today: date, *, ahead: bool = False) -> Period | None:
         begins, end = _dated(day, today.year)
         if day.year is None and (end <= today if ahead else begins > today):
             begins, end = _dated(day, today.year + (1 if ahead else -1))
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     return of(begins, end, max(at, 0), len(day.shown), yearly=day.year is None)
 
