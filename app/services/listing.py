@@ -65,6 +65,7 @@ YEARS = 10  # in which a month without a year is looked for
 _NEWEST = re.compile(WORDS["newest"])
 _NOTES_THAT_SAY = re.compile(WORDS["notes_that_say"], re.IGNORECASE)
 _ASKS_WHAT_IT_SAYS = re.compile(WORDS["asks_what_it_says"], re.IGNORECASE)
+_OPEN_ENDED = re.compile(WORDS["open_ended"], re.IGNORECASE)
 _ASKS_FOR_LINKS = re.compile(
     rf"^(?:{'|'.join(WORDS['asks_for_links'])}) (?P<name>.+?)[?. ]*$", re.IGNORECASE
 )
@@ -216,11 +217,12 @@ def list_question(
     if newest is not None:
         plain = f"{WORDS['asks'][0]} {newest['kind']}"
     found: tuple[Condition, ...] = ()
-    if saying := _NOTES_THAT_SAY.search(text):
-        found = (Condition("phrase", names_of(saying["words"])[-1]),)
-    for one in () if saying else _years(period):
+    for one in _years(period):
         if found := conditions_of(plain, one, view, tokenizer, today):
             break
+    saying = None if found else _NOTES_THAT_SAY.search(text)
+    if saying is not None and (said := names_of(saying["words"])):
+        found = (Condition("phrase", said[-1]),)
     if not found:
         if period is not None and _asks_for_few_days(plain, period):
             first, last = period.first, period.end - timedelta(days=1)
@@ -245,7 +247,8 @@ def list_question(
     if kept is None:
         return None
     if kept.notes.only is None:
-        paths = frozenset(filter(None, view.paths_of(kept.allowed or ())))
+        holding = filter(None, view.paths_of(kept.allowed or ()))
+        paths = frozenset(path for path in holding if not is_template(path))
         return ListQuestion(kept._replace(notes=replace(kept.notes, only=paths)))
     matched = kept.notes.only
     if newest is not None:
@@ -299,18 +302,20 @@ def _main_passages(view: Snapshot, path: str, allowed: AllowedChunks) -> tuple[C
 def _newest(
     kept: Narrowed, view: Snapshot, is_template: Callable[[str], bool]
 ) -> ListQuestion | None:
-    """The newest of the notes of a kind: by the day that each says it is of, else by its number."""
+    """The newest of the notes of a kind: by the day that each says it is of, up to today, else by its
+    number; None where not all say one."""
     notes = [path for path in kept.notes.only or () if kept.notes(path) and not is_template(path)]
     rows, dates = view.notes_at(notes), view.catalog.dates(notes)
-
-    def age(path: str) -> tuple[str, list[int], str]:
-        says_day = rows[path].created is not None or day_in_name(path)
-        numbers = [int(number) for number in re.findall(r"\d{1,9}", rows[path].title)]
-        return dates[path] if says_day else "", numbers, dates[path]
-
-    if not notes:
+    ages: dict[str, str] | dict[str, list[int]] = {}
+    if all(rows[path].created is not None or day_in_name(path) for path in notes):
+        ages = {path: dates[path] for path in notes if dates[path][:10] <= f"{date.today()}"}
+    else:
+        numbers = {path: re.findall(r"\d{1,9}", rows[path].title) for path in notes}
+        if all(numbers.values()):
+            ages = {path: [int(number) for number in own] for path, own in numbers.items()}
+    if not ages:
         return None
-    path = max(sorted(notes), key=age)
+    path = max(sorted(ages), key=ages.__getitem__)
     said = f"The newest of {counted(len(notes), 'note')} with {', '.join(kept.said)}"
     # Of one that says nothing yet, all that there is.
     passages = _main_passages(view, path, kept.allowed)
@@ -331,7 +336,7 @@ def _dated_lines(
     "birthdays in May"); None where it is another."""
     labels, idle = view.labels, ASKING | HAVING | DONE
     words = tokens_of(" ".join(word for word in plain.split() if word not in idle), tokenizer)
-    if not words or len(words) > LONGEST:
+    if not words or len(words) > LONGEST or _OPEN_ENDED.search(asked.text):
         return None
     years = range(period.first.year, period.end.year + 1)
     parts = [f"-{period.first.month:02}"] if period.yearly else [f"{year}-" for year in years]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from pathlib import Path
@@ -42,16 +43,13 @@ _OPEN = re.compile(r"^[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[ \][ \t]+(\S.*)$", re.
 def due_day(task: str) -> date | None:
     """The day on which a task is due by its line: ``📅 2026-06-03``, ``due: 2026-06-03``, ``(due 3 June
     2026)``; None if it says none, or no year."""
-    if (mark := _MARK.search(task)) is None:
-        return None
-    written = task[mark.end() : mark.end() + 24]
-    days = facts_of(written).days
-    if not days or not written.startswith(days[0].shown) or days[0].either:
-        return None
-    try:
-        return date(days[0].year or 0, days[0].month or 0, days[0].day or 0)
-    except ValueError:
-        return None
+    for mark in _MARK.finditer(task):
+        written = task[mark.end() : mark.end() + 24].removeprefix("[[")
+        days = facts_of(written).days
+        if days and written.startswith(days[0].shown) and not days[0].either:
+            with suppress(ValueError):
+                return date(days[0].year or 0, days[0].month or 0, days[0].day or 0)
+    return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -333,7 +333,7 @@ def plan(
         needed: dict[str, dict[str, Kind]] = {}
         for note in rows.values():
             changed[note.path] = note.modified
-            chunks = [one for one in catalog.chunks_of(note.path) if one.kind == "text"]
+            chunks = [one for one in catalog.chunks_of(note.path) if one.kind != "properties"]
             own = _items(
                 note, [Passage(one.heading_path, one.text) for one in chunks], settings, model
             )

@@ -119,11 +119,17 @@ def _read_block(block: TextBlock, inline: Inline, body: Body) -> list[Edit]:
         for number, (start, end) in enumerate(pieces, 1):
             joined.add(start, text[start:end] + "\n" * (number < len(pieces)))
         inline.scan(joined, comment=block.kind == "comment")
-        for line in _no_text(block, joined.text):
-            first, last = joined.to_raw(line[0]), joined.to_raw(line[1] - 1)
-            if first is not None and last is not None:
-                inline.edits = [one for one in inline.edits if one.end <= first or one.start > last]
-                inline.edits.append(Edit(first, last + 1, ""))
+        ends = (map(joined.to_raw, (begin, end - 1)) for begin, end in _no_text(block, joined.text))
+        gone = sorted((one, last) for one, last in ends if one is not None and last is not None)
+        if gone:
+            # Sorted, and apart: the first that ends behind an edit is the one that may hold it.
+            lasts = [last for _, last in gone]
+            kept = []
+            for one in inline.edits:
+                at = bisect_left(lasts, one.start)
+                if at == len(gone) or one.end <= gone[at][0]:
+                    kept.append(one)
+            inline.edits = [*kept, *(Edit(first, last + 1, "") for first, last in gone)]
     edits = sorted(inline.edits, key=lambda edit: edit.start)
     if block.kind in ("paragraph", "heading"):
         # The id of the block, at the end of its last line, after a blank.

@@ -24,7 +24,7 @@ _TEMPLATE = (
     r"(?:\{%(?:(?!%\})[^`]){1,500}%\}|\{\{(?:(?!\}\})[^`]){1,500}\}\}|<%(?:(?!%>)[^`]){1,500}%>)"
 )
 TEMPLATE_LINE = re.compile(rf"^[ \t]*(?:{_TEMPLATE}[ \t]*)+$", re.MULTILINE)
-TEMPLATE_LINES = re.compile(rf"\s*(?:{_TEMPLATE}\s*)+")
+_INCLUDED = re.compile(r"\s*(?:\{%-?\s*include\b[^{}%]*%\}\s*)+")
 
 Piece = tuple[int, int]  # a stretch of one line, as offsets into the note
 MAX_DEPTH = 40  # blocks in blocks (a list counts twice); each costs stack, deeper is plain text
@@ -86,7 +86,7 @@ class PlacedState(StateBlock):
             span
             for token, span in read
             if token.type == "fence" and not (token.level or token.info.strip())
-            if TEMPLATE_LINES.fullmatch(token.content)
+            if _INCLUDED.fullmatch(token.content)
         ]
         defined = self.env.get("references", {})
         self.references = {label: found["href"] for label, found in defined.items()}

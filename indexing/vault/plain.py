@@ -281,7 +281,7 @@ def flat(text: str) -> str:
     return " · ".join(filter(None, (line.strip("#-*+ \t") for line in text.splitlines())))
 
 
-_PARAGRAPH = re.compile(r"\S.*(?:\n[ \t]*\S.*)+")
+_PARAGRAPH = re.compile(r"^[ \t]*\S.*(?:\n[ \t]*\S.*)+", re.MULTILINE)
 _PAUSES = (".", "!", "?", ":", ";", ",", "…", "。", "！", "？", "、", "，")
 
 
