@@ -72,8 +72,8 @@ class Sections:
             inside = group if passage.kind == "prose" else ()
         elif is_one_of_rows(one, self.forms):
             # A value stands in one row of a table; where none is called for, it may be any.
-            own = agreement(passage, self.asked)
-            alike = [at for at in group if agreement(read[at], self.asked) >= own]
+            own = agreement_of(passage, self.asked)
+            alike = [at for at in group if agreement_of(read[at], self.asked) >= own]
             orders |= set(alike if len(alike) <= LONGEST_LIST else ())
             inside = [at for at in inside if at not in group]
         elif passage.kind in ("item", "row") and self._is_whole(one, group):
@@ -229,7 +229,7 @@ def is_one_of_rows(one: Candidate, forms: Collection[str]) -> bool:
     return one.passage.kind == "row" and not {"list", "comparison"} & {*forms}
 
 
-def agreement(row: Passage, asked: Asked) -> tuple[bool, int, int, int]:
+def agreement_of(row: Passage, asked: Asked) -> tuple[bool, int, int, int]:
     """Whether the question has all of a cell, how much of it, which column it is, and how many cells have
     any of it: what a row is called is more than what it says."""
     cells = [asked.agreement(cell) for cell in row.text.split(" | ")]

@@ -21,7 +21,7 @@ from notehop.app.answer.sections import (
     NEAR,
     STEPS,
     Sections,
-    agreement,
+    agreement_of,
     defines,
     expands,
     is_one_of_rows,
@@ -136,7 +136,7 @@ class _Selection:
             if shown and at not in wanted and less > near:
                 continue
             if is_one_of_rows(one, self.forms):
-                agrees = agreement(one.passage, self.asked)
+                agrees = agreement_of(one.passage, self.asked)
                 if shown and agrees < bar:
                     continue  # Another row is meant, or only the head has a word of the question.
                 bar = max(bar, agrees)
@@ -306,8 +306,8 @@ class _Selection:
         alone = {word for word, count in held.items() if count == 1}
         if sum(not alone.isdisjoint(self.words(one.text)) for *_, one in rows) > 1:
             return found  # It asks to choose between them.
-        at, order, passage = max(rows, key=lambda row: agreement(row[2], self.asked))
-        if agreement(passage, self.asked) == agreement(top.passage, self.asked):
+        at, order, passage = max(rows, key=lambda row: agreement_of(row[2], self.asked))
+        if agreement_of(passage, self.asked) == agreement_of(top.passage, self.asked):
             return found
         first = replace(top, source=at, order=order, passage=passage)
         return [first, *(one for one in found if (one.source, one.order) != (at, order))]

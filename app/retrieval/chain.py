@@ -185,7 +185,7 @@ class QueryChain:
             covered=COVERED if particular else 0.0,
             proper=None if any_name else proper_names(taken.about, tokenizer.language),
             left_out=templates_of(self.vault, text),
-            opening=taken.intent == "concept",
+            opening=taken.intent == "concept" and taken.about != text,
         )
         finder = self._finder(taken, weights, subject)
         if wanted.fill:
