@@ -102,7 +102,8 @@ _GOES_ON = re.compile(rf"^(?:{_OTHER}|{_one_of('goes_on')})\b")
 _INSTEAD = re.compile(f"^{_OTHER} ")
 _CONDITION = re.compile(rf"^(?:{_one_of('goes_on')}) (?=(?:{_one_of('condition')}) )")
 _ELLIPSIS = re.compile(
-    rf"(?:(?:{_one_of('goes_on')}) )?(?:(?:{_one_of('condition')}) )?(?:{_one_of('asks')})(?: \w+)?"
+    rf"(?:(?:{_one_of('goes_on')}) )?(?:(?:{_one_of('condition')}) (?:{_one_of('asks')})(?: \w+)?"
+    rf"|(?:{_one_of('asks')}))"
 )
 _ASKS = re.compile(rf"\b(?:{_one_of('asks')})\b")
 _NOTHING_OWN = frozenset(_WORDS["nothing_own"])
@@ -185,8 +186,10 @@ def asked_again(text: str, last: Turn, content: Sequence[str], *, named: bool) -
     """
     base = last.question if last.question == last.typed else _ADDED.sub("?", last.question)
     plain, other = _plain(text), another(text)
-    # What has a capital is a name, but in a language that gives every noun one.
-    if not named and (not any(map(str.isupper, other)) or read(text).language == "de"):
+    # What has capitals is a name, but in a language that gives every noun one.
+    said = [one for one in other.split() if fold(one).casefold() not in SMALL]
+    is_name = bool(said) and all(one[:1].isupper() for one in said)
+    if not named and (not is_name or read(text).language == "de"):
         other = ""
     if other and (in_its_place := _put(other, base, last.subject)):
         return in_its_place
@@ -202,9 +205,16 @@ def asked_again(text: str, last: Turn, content: Sequence[str], *, named: bool) -
     return with_subject(base, _after(text, found[0].count(" ")))
 
 
+LONGEST_SUBJECT = 8  # words of one that another is put in the place of
+
+
 def _put(other: str, base: str, subject: str) -> str:
-    """A question with another name in the place of its subject, or of half of it; empty for none."""
+    """A question with another name in the place of its subject, or of half of it if the other half is not
+    in it; empty for none."""
     words = [one for one in subject.split() if not _DATED.fullmatch(one)]
+    if len(words) > LONGEST_SUBJECT:
+        return ""
+    other = _OWNS.sub("", other)
     spans = sorted(combinations(range(len(words) + 1), 2), key=lambda span: span[0] - span[1])
     # With the word before it that what is named has, too ("the").
     first = re.escape(other.partition(" ")[0])
@@ -214,7 +224,9 @@ def _put(other: str, base: str, subject: str) -> str:
             continue
         known = re.compile(rf"(?:\b{first} )?(?<!\w){re.escape(name)}(?!\w)", re.IGNORECASE)
         if known.search(base):
-            return known.sub(lambda _: other, base, count=1)
+            left = {*_plain(known.sub("", base, count=1)).split()}
+            apart = {*_plain(" ".join([*words[:begin], *words[end:]])).split()}
+            return known.sub(lambda _: other, base, count=1) if left.isdisjoint(apart) else ""
     return ""
 
 

@@ -198,7 +198,7 @@ class AskedFields:
     def is_cause(self, one: Candidate) -> bool:
         """Whether a passage stands under a heading that says that a cause does."""
         heading = one.passage.heading or self.sources[one.source].source.heading.split(" > ")[-1]
-        return not _CAUSE.isdisjoint(fold(heading).casefold().split())
+        return not _CAUSE.isdisjoint(re.findall(r"\w+", fold(heading).casefold()))
 
     def section(self, one: Candidate) -> list[int]:
         """The places of what stands under the heading of a passage."""

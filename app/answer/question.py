@@ -24,9 +24,9 @@ _DATE = re.compile(
 _APART = re.compile(
     r"\b(?:days?|weeks?|months?|years?|tage?n?|wochen?|monate?n?|jahre?n?|jours?|semaines?|mois|ans|dias?"
     r"|semanas?|meses|anos?|giorn[oi]|settiman[ae]|mes[ei]|ann[oi]|dag(?:en)?|we(?:ek|ken)|maand(?:en)?|jaar)\b"
-    r"[^.!?]{0,20}\b(?:ago|before|after|later|earlier|zuvor|spater|danach|avant|apres|antes|despues|depois"
-    r"|prima|dopo|fa|geleden|later|eerder)\b|\b(?:vor|nach|il y a|hace|ha) \w+ (?:tag|woche|monat|jahr|jour"
-    r"|semaine|mois|ans|dia|semana|mes|ano)"
+    r"[^.,!?]{0,20}\b(?:ago|before|after|later|earlier|zuvor|spater|danach|avant|apres|antes|despues|depois"
+    r"|prima|dopo|fa|geleden|later|eerder)\b|\b(?:vor|nach|il y a|hace|ha) (?:\d+|ein\w{0,2}|une?|una)"
+    r" (?:tag|woche|monat|jahr|jour|semaine|mois|ans|dia|semana|mes|ano)(?:e?[ns])?\b"
 )
 _WORD = re.compile(r"[^\W\d_]+")
 _DAYS = frozenset(
@@ -109,8 +109,7 @@ EXACT: Mapping[str, tuple[re.Pattern[str], re.Pattern[str]]] = {
          r"\b(?:password|passcode|api key|secret key|access token|passwort|kennwort|mot de passe|contrasena"
          r"|senha|wachtwoord)\b",
          r"(?:password|passcode|key|secret|token|passwort|kennwort|mot de passe|contrasena|senha|wachtwoord)"
-         r"\b\W*(?:is|ist|est|es|:|=|(?:on|in|at|under|auf|im|sur|dans|en|op) (?:the|our|d\w\w|la|el)\b)"
-         r"\s*\S"),
+         r"\b\W*(?:is|ist|est|es|:|=)\s*\S"),
         ("birthday",
          r"\b(?:birthday|geburtstag|anniversaire|cumpleanos|compleanno|verjaardag)\b"
          r"|^(?:when|wann|quand|cuando|quando|wanneer) .*\b(?:born|geboren|nee?|nacio|nat[oa])\b",

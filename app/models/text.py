@@ -261,6 +261,8 @@ def _connected(notes: Iterable[models.ConnectedNote]) -> list[str]:
 
 def filled(text: str) -> str:
     """A text without headings that nothing stands below and items that say nothing; as it is if all do."""
+    if "```" in text or "~~~" in text:
+        return text  # A comment of code looks like a heading.
     kept: list[str] = []
     below = 0  # the level of the heading that is kept below, 7 for text
     for line in reversed(text.splitlines()):

@@ -403,11 +403,11 @@ class QuestionRun:
         return with_subject(text, subject) if subject else None
 
     def _is_sooner_of(self, text: str, subject: str) -> bool:
-        """Whether a question is not surely answered alone, but perhaps as one about a subject."""
+        """Whether a question is not surely answered alone, and rather as one about a subject."""
         ask = NotehopQueryEngine(self.retriever, self.engine.synthesizer).query
         found = [ask(TracedQuery(one)) for one in (text, with_subject(text, subject))]
-        alone, of_it = [(one.metadata or {})["likelihood"] for one in found]
-        return alone is not None and alone < SURE and (of_it or 0) >= EVEN
+        alone, of_it = [(one.metadata or {}).get("likelihood") or 0.0 for one in found]
+        return alone < SURE and of_it >= EVEN and of_it > alone
 
     def _content(self, text: str, view: Snapshot) -> list[str]:
         """The words of a text that say something, as they are written."""
