@@ -6,8 +6,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
-from concurrent.futures import Future
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -48,6 +47,7 @@ from notehop.app.retrieval.intents import SMALL, Subject
 from notehop.app.retrieval.relevance import question_words
 from notehop.app.services.engine import Engine, VaultRetriever
 from notehop.app.services.notes.current_notes import CurrentNotes
+from notehop.app.services.status import PendingCount
 from notehop.config.errors import NotehopError
 from notehop.indexing.llm.egress import sending
 from notehop.indexing.llm.text import count_tokens
@@ -67,67 +67,6 @@ COVERED = 0.6
 """Share of the words of a question that the name of the note has to cover that it is about."""
 
 AS_IT_STANDS = "the follow-up is taken as it stands"
-
-FRESH = 5.0  # seconds for which a count is taken as it is
-WAIT = 0.3  # seconds that the first query waits for its count
-BRIEFLY = 0.02  # seconds that later ones wait before they take the last: the walk of a small vault
-
-
-class PendingCount:
-    """Counts in the background, so that a query on a large vault does not wait for the walk.
-
-    :param count: may take its time, and may fail.
-    :param state: says which state of the index it is now; a count of another one is dropped.
-    :param wait: seconds that the first query waits for its count.
-    """
-
-    def __init__(
-        self,
-        count: Callable[[], int],
-        state: Callable[[], object] = lambda: None,
-        wait: float = WAIT,
-    ) -> None:
-        self._count, self._state, self._wait = count, state, wait
-        self._turn = threading.Lock()
-        self._counted: object = None
-        self._last: Future[int | None] | None = None
-        self._running: Future[int | None] | None = None
-        self._ended = 0.0
-
-    def begin(self) -> None:
-        """Begin to count, unless the last count is fresh or one is under way."""
-        state = self._state()
-        with self._turn:
-            if state != self._counted:
-                # A count that is still under way is of the old state: it ends unheard.
-                self._counted, self._last, self._running = state, None, None
-            running = self._running
-            if running is None or (running.done() and time.monotonic() - self._ended >= FRESH):
-                self._last, self._running = running, Future()
-                run = partial(self._run, self._running)
-                threading.Thread(target=run, name="notehop-scan", daemon=True).start()
-
-    def value(self) -> int | None:
-        """The last count of the index as it is now; None if the first is not ready in time, or it failed."""
-        self.begin()
-        with self._turn:
-            running, last = self._running, self._last
-        assert running is not None
-        with suppress(TimeoutError):
-            return running.result(self._wait if last is None else BRIEFLY)
-        return None if last is None else last.result()
-
-    def _run(self, running: Future[int | None]) -> None:
-        value: int | None = None
-        try:
-            value = self._count()
-        except (NotehopError, OSError) as exc:
-            # An answer does not fail because the vault could not be looked at: it says None.
-            _log.debug("the changes are not counted: %s", exc)
-        finally:
-            self._ended = time.monotonic()
-            running.set_result(value)
-
 
 CONVERSATIONS = 100  # that are remembered at once; the one that was left first is forgotten first
 TURNS = 10  # questions of each, with their answers, that are remembered
@@ -318,15 +257,14 @@ class QuestionRun:
             if not written.text.strip():
                 return
             with self.query.trace.timed(STAGE):
-                question = self._condensed(written.text, turns, view)
+                question = self._condensed(written, turns, view)
             if question is None or question == written.text:
                 return
             if not self.asked.literal:
                 # Of what would be read as a filter, the words of phrases stay.
                 while (found := parsed(view, question)).conditions:
                     question = found.text
-        # The filters come first: a quote that the model left open would take one in.
-        rewritten = " ".join([*map(str, written.conditions), question])
+        rewritten = _within(written, question)
         if len(rewritten) > MAX_QUERY_CHARS:
             longer = "what it means after what was said before is longer than a question may be"
             self.query.trace.warn(f"{AS_IT_STANDS}: {longer}")
@@ -366,12 +304,12 @@ class QuestionRun:
                 )
         return shown
 
-    def _condensed(self, text: str, turns: Sequence[Turn], view: Snapshot) -> str | None:
+    def _condensed(self, written: ParsedQuery, turns: Sequence[Turn], view: Snapshot) -> str | None:
         """The follow-up as a question of its own; None, with a warning, if no model could help."""
-        llm = self.engine.llm
+        llm, text = self.engine.llm, written.text
         try:
             if llm is None:
-                return self._about(text, turns[-1], view)
+                return self._about(written, turns[-1], view)
             said = history(turns, FOLLOW_UP_TOKENS, count_tokens)
             notes = dict.fromkeys(path for turn in turns[-len(said) // 2 :] for path in turn.paths)
             self.before = tuple(notes)
@@ -389,23 +327,27 @@ class QuestionRun:
             self.query.trace.warn(f"{AS_IT_STANDS}: {reason}")
             return None
 
-    def _about(self, text: str, last: Turn, view: Snapshot) -> str | None:
+    def _about(self, written: ParsedQuery, last: Turn, view: Snapshot) -> str | None:
         """The follow-up with the words of the last question, or with its subject where it has none."""
+        text = written.text
         content = partial(self._content, view=view)
         named = bool(_named(another(text) or text, view))
         if again := asked_again(text, last, content(last.question), named=named):
             return again
         subject, own = subject_after(last), content(text)
         may = bool(subject) and may_go_on(text, own)
-        if named or not (lacks_subject(text, own) or (may and self._is_sooner_of(text, subject))):
+        if named or not (
+            lacks_subject(text, own) or (may and self._is_sooner_of(written, subject))
+        ):
             return None
         self.carried = subject
         return with_subject(text, subject) if subject else None
 
-    def _is_sooner_of(self, text: str, subject: str) -> bool:
+    def _is_sooner_of(self, written: ParsedQuery, subject: str) -> bool:
         """Whether a question is not surely answered alone, and rather as one about a subject."""
         ask = NotehopQueryEngine(self.retriever, self.engine.synthesizer).query
-        found = [ask(TracedQuery(one)) for one in (text, with_subject(text, subject))]
+        both = (written.text, with_subject(written.text, subject))
+        found = [ask(TracedQuery(_within(written, one))) for one in both]
         alone, of_it = [(one.metadata or {}).get("likelihood") or 0.0 for one in found]
         return alone < SURE and of_it >= EVEN and of_it > alone
 
@@ -443,6 +385,12 @@ def _more(last: Turn, found: Sequence[NodeWithScore]) -> list[NodeWithScore]:
         return near and hit.node.node_id not in last.shown and its.get("role") != CONNECTED
 
     return sorted(filter(fits, found), key=lambda hit: hit.node.metadata["path"] not in quoted)
+
+
+def _within(written: ParsedQuery, question: str) -> str:
+    """A question within the filters of what was written: these first, for a quote that a model left open
+    would take one in."""
+    return " ".join([*map(str, written.conditions), question])
 
 
 def _named(text: str, view: Snapshot) -> tuple[str, ...]:

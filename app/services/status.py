@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import os
+import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future
 from contextlib import closing, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +19,7 @@ from notehop.app import models
 from notehop.app.services.open_vault import Place, vector_server
 from notehop.app.services.running_server import read_running
 from notehop.config import Settings, errors, user_config_file
+from notehop.config.errors import NotehopError
 from notehop.indexing.changes import Changes, compare, scan, unread_pdfs
 from notehop.indexing.embed.onnx_model import shared_export
 from notehop.indexing.enrich.store import EnrichmentStore
@@ -26,6 +31,8 @@ from notehop.indexing.stores.chroma import read_mirror
 from notehop.indexing.stores.lock import read_holder
 from notehop.indexing.stores.model import NoteStatus
 from notehop.indexing.watch.state import read_watch_state
+
+_log = logging.getLogger(__name__)
 
 
 def enrichment_now(place: Place) -> models.EnrichmentNow | None:
@@ -239,3 +246,64 @@ def _size(root: Path) -> int:
             with suppress(OSError):
                 size += Path(folder, name).stat().st_size
     return size
+
+
+FRESH = 5.0  # seconds for which a count is taken as it is
+WAIT = 0.3  # seconds that the first query waits for its count
+BRIEFLY = 0.02  # seconds that later ones wait before they take the last: the walk of a small vault
+
+
+class PendingCount:
+    """Counts in the background, so that a query on a large vault does not wait for the walk.
+
+    :param count: may take its time, and may fail.
+    :param state: says which state of the index it is now; a count of another one is dropped.
+    :param wait: seconds that the first query waits for its count.
+    """
+
+    def __init__(
+        self,
+        count: Callable[[], int],
+        state: Callable[[], object] = lambda: None,
+        wait: float = WAIT,
+    ) -> None:
+        self._count, self._state, self._wait = count, state, wait
+        self._turn = threading.Lock()
+        self._counted: object = None
+        self._last: Future[int | None] | None = None
+        self._running: Future[int | None] | None = None
+        self._ended = 0.0
+
+    def begin(self) -> None:
+        """Begin to count, unless the last count is fresh or one is under way."""
+        state = self._state()
+        with self._turn:
+            if state != self._counted:
+                # A count that is still under way is of the old state: it ends unheard.
+                self._counted, self._last, self._running = state, None, None
+            running = self._running
+            if running is None or (running.done() and time.monotonic() - self._ended >= FRESH):
+                self._last, self._running = running, Future()
+                run = partial(self._run, self._running)
+                threading.Thread(target=run, name="notehop-scan", daemon=True).start()
+
+    def value(self) -> int | None:
+        """The last count of the index as it is now; None if the first is not ready in time, or it failed."""
+        self.begin()
+        with self._turn:
+            running, last = self._running, self._last
+        assert running is not None
+        with suppress(TimeoutError):
+            return running.result(self._wait if last is None else BRIEFLY)
+        return None if last is None else last.result()
+
+    def _run(self, running: Future[int | None]) -> None:
+        value: int | None = None
+        try:
+            value = self._count()
+        except (NotehopError, OSError) as exc:
+            # An answer does not fail because the vault could not be looked at: it says None.
+            _log.debug("the changes are not counted: %s", exc)
+        finally:
+            self._ended = time.monotonic()
+            running.set_result(value)

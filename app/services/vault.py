@@ -27,13 +27,7 @@ from notehop.app.retrieval.components import TracedQuery, to_node
 from notehop.app.retrieval.connected_notes import ConnectedNotesPostprocessor
 from notehop.app.retrieval.filters import checked, fields_of
 from notehop.app.retrieval.freshness import FreshnessPostprocessor
-from notehop.app.services.ask import (
-    Conversations,
-    PendingCount,
-    QuestionRun,
-    explained,
-    reply_fields,
-)
+from notehop.app.services.ask import Conversations, QuestionRun, explained, reply_fields
 from notehop.app.services.capture import LOOK_UP_S, capture, find_related
 from notehop.app.services.engine import NO_WORDS, Engine, Run, VaultRetriever
 from notehop.app.services.notes.browse import browse, graph_view, overview
@@ -41,7 +35,7 @@ from notehop.app.services.notes.current_notes import CurrentNotes
 from notehop.app.services.notes.read_note import note_view
 from notehop.app.services.notes.suggest import suggest
 from notehop.app.services.open_vault import Place, remedy
-from notehop.app.services.status import index_status, pending_changes
+from notehop.app.services.status import PendingCount, index_status, pending_changes
 from notehop.app.services.themes import VaultThemes
 from notehop.config.errors import QueryError
 from notehop.indexing.shown import counted
