@@ -5,7 +5,7 @@ filters; of open tasks ("what is still to do for the hide?"); or of the notes th
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
@@ -50,7 +50,7 @@ from notehop.app.services.kinds import (
     tokens_of,
 )
 from notehop.app.services.period import Period, period_of
-from notehop.app.services.tasks import Due, OpenTasks, open_tasks, task_question
+from notehop.app.services.tasks import Due, OpenTasks, open_tasks, task_questions
 from notehop.indexing.graph.files import fold as folded
 from notehop.indexing.shown import counted, on_one_line
 from notehop.indexing.stores.labels import key_label, property_key
@@ -60,7 +60,6 @@ from notehop.indexing.tokens.tokenizer import Tokenizer
 from notehop.indexing.vault.dates import day_in_name
 
 LISTED_MOST = 20  # notes that are listed where a question asks for all of a kind
-YEARS = 10  # in which a month without a year is looked for
 
 _NEWEST = re.compile(WORDS["newest"])
 _NOTES_THAT_SAY = re.compile(WORDS["notes_that_say"], re.IGNORECASE)
@@ -168,16 +167,19 @@ def _tasks_asked(
     asked: Narrowed, view: Snapshot, tokenizer: Tokenizer, trace: Trace, vault: Path
 ) -> ListQuestion | None:
     """Read a question for open tasks; None where it is another, or there is none to be listed."""
-    question = task_question(asked.text, date.today(), view.notes_named)
-    if question is None:
+    questions = [*task_questions(asked.text, date.today(), view.notes_named)]
+    if not questions:
         return None
     is_template = templates_of(vault, asked.text)
     ids = among(view.catalog.chunks_holding("[ ]"), asked.allowed)
     ids = [one for one in ids if not is_template(view.path_of(one) or "")]
     words = partial(tokens_of, tokenizer=tokenizer)
-    found, there = open_tasks(view, question, asked.text, ids, words)
-    if found:
-        return ListQuestion(asked, question.due.said if question.due else "", found)
+    there = False
+    for question in questions:
+        found, there = open_tasks(view, question, asked.text, ids, words)
+        if found:
+            return ListQuestion(asked, question.due.said if question.due else "", found)
+    question = questions[0]
     if question.due is not None:
         other = None if question.tasks else Due(None, "")
         others, _ = open_tasks(view, replace(question, due=other), asked.text, ids, words)
@@ -217,7 +219,7 @@ def list_question(
     if newest is not None:
         plain = f"{WORDS['asks'][0]} {newest['kind']}"
     found: tuple[Condition, ...] = ()
-    for one in _years(period):
+    for one in (None,) if period is None else period.and_before():
         if found := conditions_of(plain, one, view, tokenizer, today):
             break
     saying = None if found else _NOTES_THAT_SAY.search(text)
@@ -260,16 +262,6 @@ def list_question(
             return None  # the note is the list: it is quoted
         trace.warn(f"the note {on_one_line(title)} lists notes, too: {on_one_line(path)}")
     return ListQuestion(kept)
-
-
-def _years(period: Period | None) -> Iterator[Period | None]:
-    """A period, and where it names no year, that of the years before it."""
-    yield period
-    for back in range(1, YEARS if period is not None and period.yearly else 1):
-        with suppress(ValueError):  # 29 February
-            assert period is not None
-            first = period.first.replace(year=period.first.year - back)
-            yield replace(period, first=first, end=first + (period.end - period.first))
 
 
 def _note_asked(asked: Narrowed, view: Snapshot) -> ListQuestion | None:

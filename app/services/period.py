@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 import tomllib
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from pathlib import Path
 
 from notehop.app.answer.facts import Day, facts_of
 
 MONTH = timedelta(days=31)
+YEARS = 10  # in which a day or month without a year is looked for
 
 _TIME = tomllib.loads(Path(__file__).with_name("lists.toml").read_text("utf-8"))["time"]
 _WEEKDAYS: list[list[str]] = _TIME["weekdays"]
@@ -23,6 +26,7 @@ _RELATIVE = re.compile(
 _NUMBERS: dict[str, int] = _TIME["numbers"]
 _COUNTED = re.compile(_TIME["counted"].replace("{number}", "|".join(_NUMBERS)), re.IGNORECASE)
 _MAY = re.compile(_TIME["may"], re.IGNORECASE)
+_WHICH = re.compile(_TIME["which"], re.IGNORECASE)
 _PART = re.compile(
     rf"(?:\b(?:in|on|at) )?\b(?:the )?(?:{'|'.join(_TIME['part'])})(?: in)?[ -]$", re.IGNORECASE
 )
@@ -46,6 +50,16 @@ class Period:
         months = day.month == self.first.month
         return months and (self.end - self.first > timedelta(days=1) or day.day == self.first.day)
 
+    def and_before(self) -> Iterator[Period]:
+        """Itself, and where it names no year those of the years before it that have such a day."""
+        yield self
+        for back in range(1, YEARS if self.yearly else 1):
+            with suppress(ValueError):  # 29 February
+                first = self.first.replace(year=self.first.year - back)
+                one_day = self.end - self.first <= timedelta(days=1)
+                end = first + timedelta(days=1) if one_day else _next_month(first)
+                yield replace(self, first=first, end=end)
+
     @property
     def days(self) -> tuple[str, str]:
         """``first`` and ``end`` as notes are dated."""
@@ -61,7 +75,7 @@ def period_of(text: str, today: date, *, ahead: bool = False) -> Period | None:
     """The one period that a question names, without a year the last that has begun; None for several, and
     for a part of a month.
 
-    :param ahead: whether it is asked for what is to come: on Monday is the next one.
+    :param ahead: whether it is asked for what is to come: on Monday, and in June, is the next one.
     """
 
     def of(first: date, end: date, at: int, length: int, *, yearly: bool = False) -> Period:
@@ -89,13 +103,20 @@ def period_of(text: str, today: date, *, ahead: bool = False) -> Period | None:
     (day,) = days
     if day.month is None or day.either:
         return None
-    try:
-        begins, end = _dated(day, today.year)
-        if day.year is None and (end <= today if ahead else begins > today):
-            begins, end = _dated(day, today.year + (1 if ahead else -1))
-    except (ValueError, OverflowError):
-        return None
-    return of(begins, end, max(at, 0), len(day.shown), yearly=day.year is None)
+    at = max(at, 0)
+    which = None if day.year else _WHICH.search(text, 0, at)
+    start = at if which is None else which.start()
+    if which is not None:
+        ahead = which["next"] is not None
+    for years in range(YEARS):  # of 29 February, to the one that there is
+        with suppress(ValueError, OverflowError):
+            begins, end = _dated(day, today.year + (years if ahead else -years))
+            begun, over = begins <= today, end <= today
+            fits = not (begun if which else over) if ahead else (over if which else begun)
+            if day.year or fits:
+                shown = at - start + len(day.shown)
+                return of(begins, end, start, shown, yearly=not (day.year or which))
+    return None
 
 
 def _dated(day: Day, year: int) -> tuple[date, date]:
@@ -126,7 +147,10 @@ def _relative(found: re.Match[str], today: date, *, ahead: bool) -> tuple[date, 
         if said := (found["weekday"] or "").lower():
             number = next(week.index(said) for week in _WEEKDAYS if said in week)
             back = (today.weekday() - number - 1) % 7 + 1
-            back -= 7 if ahead or found["coming"] else 0
+            if found["coming"]:
+                back = (today.weekday() - number) % 7 - 7
+            elif ahead and not found["ago"]:
+                back -= 7
         return today - back * day, today - (back - 1) * day
     year = today.year + later
     return date(year, 1, 1), date(year + 1, 1, 1)

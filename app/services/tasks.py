@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
@@ -34,6 +34,7 @@ _STATE = _pattern("{open}|{overdue}")
 _BEFORE, _UNTIL, _SINCE, _AFTER = (
     _pattern(rf"\b{_TASKS[one]} $") for one in ("before", "until", "since", "after")
 )
+_PAST = _pattern(_TASKS["past"])
 _MARK = _pattern(_TASKS["due_mark"])
 _WORD = re.compile(r"\w[\w'’.-]*")
 _ASKING = frozenset(_TASKS["asking"])
@@ -107,54 +108,64 @@ class TaskQuestion:
         return "no note has an open task (- [ ])"
 
 
-def task_question(text: str, today: date, named: Callable[[str], object]) -> TaskQuestion | None:
-    """Read a question for open tasks; None where it asks for something else.
+def task_questions(
+    text: str, today: date, named: Callable[[str], object]
+) -> Iterator[TaskQuestion]:
+    """Read a question for open tasks; none where it asks for something else, and where it names a day or
+    month without a year one for each that may be meant, the likeliest first.
 
     :param named: whether a note is called so: a note of that name may be one of a day.
     """
     if named(bare(text)) and _STATE.search(text) is None:
-        return None  # a note is called "Tasks"
+        return  # a note is called "Tasks"
     found = _ASKS.search(text)
     if found is not None and named(subject := _subject(text, found)):
-        return TaskQuestion(subject, None, tasks=True)
-    period = period_of(text, today, ahead=True)
-    said, is_due = text, _DUE.search(text)
-    due: Due | None = None
-    if _OVERDUE.search(text):
-        due = Due(Period(date.min, today, ""), "overdue")
-    elif period is not None:
-        said, strictly = period.rest, is_due is not None
-        due = _due(text, period, strictly=strictly)
-    elif is_due:
-        due = Due(None, "due on a day that it says")
-    if found is None and due is not None:
-        found = _ASKS_AT_A_TIME.search(" ".join(said.split()))
-        said = " ".join(said.split())
-    elif due is not None:
-        found = _ASKS.search(said)
+        yield TaskQuestion(subject, None, tasks=True)
+        return
+    overdue, is_due = _OVERDUE.search(text), _DUE.search(text)
+    period = period_of(text, today, ahead=not (overdue or _PAST.search(text)))
+    said = " ".join((text if period is None else period.rest).split())
+    dues: list[Due | None] = [None]
+    if period is not None:
+        periods = period.and_before()
+        dues = [_due(text, one, strictly=bool(overdue or is_due)) for one in periods]
+    elif is_due and not overdue:
+        dues = [Due(None, "due on a day that it says")]
+    if overdue:
+        dues = [_overdue(due, today) for due in dues]
+    if dues[0] is not None:
+        found = _ASKS_AT_A_TIME.search(said) if found is None else _ASKS.search(said)
     if found is None:
-        return None
+        return
     tasks = re.search(_TASKS["task"], found[0], re.IGNORECASE) is not None
-    if due is not None and due.period is None and not tasks:
-        return None  # "what is due?" may be a rent
-    return TaskQuestion(_subject(said, found), due, tasks)
+    for due in dues:
+        if due is None or due.period is not None or tasks:  # "what is due?" may be a rent
+            yield TaskQuestion(_subject(said, found), due, tasks)
 
 
 def _due(text: str, period: Period, *, strictly: bool) -> Due:
     before = re.sub(r"(?:the )?$", "", text[: period.at])
-    day = timedelta(days=1)
-    first, last = period.first, period.end - day
+    first, last = period.first, period.end - timedelta(days=1)
+    period = replace(period, yearly=False)
     if _BEFORE.search(before) or _UNTIL.search(before):
         end = period.end if _UNTIL.search(before) else first
-        return Due(replace(period, first=date.min, end=end, yearly=False), f"due before {end}")
+        return Due(replace(period, first=date.min, end=end), f"due before {end}")
     if _SINCE.search(before) or _AFTER.search(before):
         first = period.end if _AFTER.search(before) else first
-        return Due(replace(period, first=first, end=date.max, yearly=False), f"due from {first} on")
-    if period.yearly:
-        days = f"{first:%B}" if last > first else f"{first.day} {first:%B}"
-    else:
-        days = f"{first}" if last == first else f"{first} to {last}"
+        return Due(replace(period, first=first, end=date.max), f"due from {first} on")
+    days = f"{first}" if last == first else f"{first} to {last}"
     return Due(period, f"due {days}" if strictly else f"due or noted {days}", strictly)
+
+
+def _overdue(due: Due | None, today: date) -> Due:
+    """Those that are not done though they were due, of a time if one is named."""
+    if due is None or due.period is None:
+        return Due(Period(date.min, today, ""), "overdue")
+    return replace(
+        due,
+        period=replace(due.period, end=min(due.period.end, today)),
+        said=f"overdue and {due.said}",
+    )
 
 
 def _subject(text: str, found: re.Match[str]) -> str:

@@ -31,6 +31,7 @@ NOTES = {
     "2026-03-02.md": "Unpacked the kiln.\n\n- The blue ran.\n- Two lids stuck.\n",
     "2026-03-05.md": "---\ntags: [log]\n---\nIda glazed.\n",
     "2026-04-01.md": "Snow, so no firing.\n",
+    "2024-02-29.md": "A day too many.\n",
 } | {f"Firing {day:02}.md": f"---\ntype: firing\n---\nCone {day}.\n" for day in range(1, 22)}
 NOTES["Kiln log 2.md"] = "#log\n### Cones\n- \n"
 NOTES["Firing 22.md"] = "---\ntype: firing\ncreated: 2031-01-01\n---\n- Cone 22.\n- Too hot.\n"
