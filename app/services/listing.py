@@ -6,10 +6,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
-from functools import partial, reduce
+from functools import cache, partial, reduce
 from itertools import islice
 from pathlib import Path
 
@@ -49,7 +48,7 @@ from notehop.app.services.kinds import (
     telling,
     tokens_of,
 )
-from notehop.app.services.period import Period, period_of
+from notehop.app.services.period import Period, day_said, period_of
 from notehop.app.services.tasks import Due, OpenTasks, open_tasks, task_questions
 from notehop.indexing.graph.files import fold as folded
 from notehop.indexing.shown import counted, on_one_line
@@ -330,23 +329,21 @@ def _dated_lines(
     words = tokens_of(" ".join(word for word in plain.split() if word not in idle), tokenizer)
     if not words or len(words) > LONGEST or _OPEN_ENDED.search(asked.text):
         return None
-    years = range(period.first.year, period.end.year + 1)
-    parts = [f"-{period.first.month:02}"] if period.yearly else [f"{year}-" for year in years]
     kinds = candidates(plain, labels, tokenizer)
-    found: dict[str, tuple[str, str, str]] = {}
-    for name, value in labels.with_any(parts):
-        key, day = property_key(name), _day_of(value)
-        if key is None or key in NO_KIND or day is None or not period.holds(day):
-            continue
-        own = key_words(key, words, tokenizer)
+    own_words = cache(lambda key: key_words(key, words, tokenizer))
+    found: dict[str, tuple[tuple[int, ...], str, str]] = {}
+    for name, value in labels.with_any(period.written):
+        key = property_key(name)
+        own = frozenset() if key is None or key in NO_KIND else own_words(key)
         rest = [word for word in words if word not in own]
-        if not own or len(rest) == len(words):
+        day = day_said(value, yearly=period.yearly) if len(rest) < len(words) else None
+        if key is None or day is None or not period.holds(day):
             continue
+        said = day.timetuple()[period.yearly : 3]
         for chosen in islice(covering(rest, kinds), CHOICES):
             notes = [labels.having(name, value)]
             notes += [notes_of(one, labels, date.today()) for one in chosen]
             for path in reduce(frozenset.intersection, notes):
-                said = value[4:] if period.yearly else value
                 found.setdefault(path, (said, key, value))
     ordered = sorted(found.items(), key=lambda item: (item[1], item[0]))
     lines: dict[ChunkId, tuple[str, int]] = {}
@@ -361,13 +358,6 @@ def _dated_lines(
     if not period.yearly:
         days = f"{period.first}" if last == period.first else f"{period.first} to {last}"
     return ListQuestion(asked, f"{{has|have}} {keys} in {days}", lines=lines) if lines else None
-
-
-def _day_of(value: str) -> date | None:
-    """The day of a property's value, of a month its first."""
-    with suppress(ValueError):
-        return date.fromisoformat(f"{value}-01" if len(value) == len("2026-06") else value[:10])
-    return None
 
 
 def _line_of(key: str, value: str, chunks: Iterable[ChunkRow]) -> tuple[ChunkId, str, int] | None:

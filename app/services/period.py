@@ -11,8 +11,10 @@ from datetime import date, timedelta
 from pathlib import Path
 
 from notehop.app.answer.facts import Day, facts_of
+from notehop.indexing.vault.dates import MONTH_NUMBERS
 
 MONTH = timedelta(days=31)
+LEAP = 2000  # stands for the year where none is said
 YEARS = 10  # in which a day or month without a year is looked for
 
 _TIME = tomllib.loads(Path(__file__).with_name("lists.toml").read_text("utf-8"))["time"]
@@ -66,6 +68,15 @@ class Period:
         return self.first.isoformat(), self.end.isoformat()
 
     @property
+    def written(self) -> list[str]:
+        """What a day of it has, however it is written."""
+        if not self.yearly:
+            return [f"{year}" for year in range(self.first.year, self.end.year + 1)]
+        month = self.first.month
+        numbers = (f"{before}{month:0{width}}" for before in "-./" for width in (1, 2))
+        return [*numbers, *(name for name, one in MONTH_NUMBERS.items() if one == month)]
+
+    @property
     def is_short(self) -> bool:
         """Whether it is a month at most."""
         return self.end - self.first <= MONTH
@@ -116,6 +127,22 @@ def period_of(text: str, today: date, *, ahead: bool = False) -> Period | None:
             if day.year or fits:
                 shown = at - start + len(day.shown)
                 return of(begins, end, start, shown, yearly=not (day.year or which))
+    return None
+
+
+def day_said(text: str, *, yearly: bool = False) -> date | None:
+    """The day that a text begins with, of a month its first: ``2026-06-03``, ``3 June 2026``,
+    ``03.06.2026``; None if there is none, or it may be one of two.
+
+    :param yearly: whether one without a year is one, too.
+    """
+    with suppress(ValueError):
+        return date.fromisoformat(text[:10])
+    days = facts_of(text).days
+    if not days or days[0].either or not text.startswith(days[0].shown):
+        return None
+    with suppress(ValueError):
+        return date(days[0].year or LEAP * yearly, days[0].month or 0, days[0].day or 1)
     return None
 
 

@@ -5,14 +5,12 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from pathlib import Path
 
-from notehop.app.answer.facts import facts_of
 from notehop.app.retrieval.intents import SMALL, bare, names_of
-from notehop.app.services.period import Period, period_of
+from notehop.app.services.period import Period, day_said, period_of
 from notehop.indexing.stores.model import ChunkId, ChunkRow
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.tokens.words import fold
@@ -45,11 +43,8 @@ def due_day(task: str) -> date | None:
     """The day on which a task is due by its line: ``📅 2026-06-03``, ``due: 2026-06-03``, ``(due 3 June
     2026)``; None if it says none, or no year."""
     for mark in _MARK.finditer(task):
-        written = task[mark.end() : mark.end() + 24].removeprefix("[[")
-        days = facts_of(written).days
-        if days and written.startswith(days[0].shown) and not days[0].either:
-            with suppress(ValueError):
-                return date(days[0].year or 0, days[0].month or 0, days[0].day or 0)
+        if day := day_said(task[mark.end() : mark.end() + 24].removeprefix("[[")):
+            return day
     return None
 
 

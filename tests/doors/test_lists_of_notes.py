@@ -24,9 +24,9 @@ NOTES = {
     "Templates/Tool.md": "---\ntype: tool\n---\nWhat it is for:\n",
     "Kettle.md": "---\ntype: pot\nstatus: drying\nrating: 5\n"
     "owner: Ida Moss\nfired: 2026-05-02\n---\nWith a lid.\n",
-    "Bowl.md": "---\ntype: pot\nstatus: dried\n---\nWith a foot.\n",
+    "Bowl.md": "---\ntype: pot\nstatus: dried\nfired: 14.05.2027\n---\nWith a foot.\n",
     "Pots.md": "- Kettle\n- Bowl\n- Vase\n",
-    "Stall.md": "---\ntype: shop\nteam: markets\n---\nPots on Saturdays.\n",
+    "Stall.md": "---\ntype: shop\nteam: markets\nopened: June 3, 2027\n---\nPots on Saturdays.\n",
     "Shelf.md": "---\ntype: book\nstatus: to-read\n---\nA book on salt firing.\n",
     "2026-03-02.md": "Unpacked the kiln.\n\n- The blue ran.\n- Two lids stuck.\n",
     "2026-03-05.md": "---\ntags: [log]\n---\nIda glazed.\n",
