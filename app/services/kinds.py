@@ -14,6 +14,7 @@ from pathlib import Path
 from notehop.app.retrieval.filters import Condition, Kind, Paths, notes_of
 from notehop.app.retrieval.intents import SMALL
 from notehop.app.services.period import Period
+from notehop.indexing.graph.files import NOTE_SUFFIX
 from notehop.indexing.stores.labels import TAG, TYPE, NoteLabels, property_key
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.tokens.tokenizer import Tokenizer
@@ -63,11 +64,15 @@ def conditions_of(
     tokens = tokens_of(" ".join(named), tokenizer) if named else []
     asked_words = frozenset(tokens)
     read: list[tuple[int, tuple[Condition, ...]]] = []
-    for chosen in islice(covering(tokens, found), CHOICES):
+    for every in islice(covering(tokens, found), CHOICES):
+        chosen = _innermost(every)
+        if sum(one.kind == "path" for one in chosen) > 1:
+            continue  # a note meets one of several
         notes = [notes_of(one, labels, today) for one in chosen]
         if period is not None:
             notes.append(labels.dated(*period.days))
         left = reduce(frozenset.intersection, notes)
+        left -= {note_of_folder(one.value) for one in chosen if one.kind == "path"}
         is_kind = _is_a_kind(chosen, left, plain, period)
         if bare:
             is_kind = _narrows(chosen, period, asked_words, tokenizer)
@@ -80,6 +85,16 @@ def conditions_of(
         return best or ()
     first, end = period.days
     return (*best, Condition("after", first), Condition("before", end))
+
+
+def _innermost(chosen: Sequence[Condition]) -> tuple[Condition, ...]:
+    """Without the folders that another one of them lies in."""
+    places = [one.value for one in chosen if one.kind == "path"]
+    return tuple(
+        one
+        for one in chosen
+        if one.kind != "path" or not any(two.startswith(f"{one.value}/") for two in places)
+    )
 
 
 def _narrows(
@@ -181,8 +196,15 @@ def candidates(plain: str, labels: NoteLabels, tokenizer: Tokenizer) -> list[Nam
                 and opposite.isdisjoint(_states(value, tokenizer))
             ):
                 found["property"].append((words | by_key, Condition("property", value, key)))
+    same_name: dict[str, list[str]] = {}
     for folder in folders_of(labels.paths()):
-        add("path", named(folder.rpartition("/")[2]), folder)
+        same_name.setdefault(folder.rpartition("/")[2].casefold(), []).append(folder)
+    for folders in same_name.values():
+        words = named(folders[0].rpartition("/")[2])
+        if len(folders) > 1:
+            add("path", words, f"**/{folders[0].rpartition('/')[2]}/**")
+        for folder in folders:
+            add("path", words, folder)
     return [*chain.from_iterable(found.values())]
 
 
@@ -208,10 +230,17 @@ def folders_of(paths: Iterable[str]) -> list[str]:
     return sorted(found)
 
 
+def note_of_folder(folder: str) -> str:
+    """The path of the note that has the name of the folder which it lies in."""
+    return f"{folder}/{folder.rpartition('/')[2]}{NOTE_SUFFIX}"
+
+
 def covering(tokens: Sequence[str], found: Sequence[Named]) -> Iterator[tuple[Condition, ...]]:
-    """The ways to say all of the words by conditions."""
+    """The ways to say all of the words by conditions; none of them is looked for in vain."""
     if not tokens:
         yield ()
+        return
+    if not {*tokens} <= {*chain.from_iterable(words for words, _ in found)}:
         return
     for words, condition in found:
         if tokens[0] in words:

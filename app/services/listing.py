@@ -11,6 +11,7 @@ from datetime import date, timedelta
 from functools import cache, partial, reduce
 from itertools import islice
 from pathlib import Path
+from string import digits
 
 from llama_index.core.schema import NodeWithScore
 
@@ -44,6 +45,7 @@ from notehop.app.services.kinds import (
     covering,
     folders_of,
     key_words,
+    note_of_folder,
     plain_words,
     telling,
     tokens_of,
@@ -58,6 +60,7 @@ from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.tokens.tokenizer import Tokenizer
 from notehop.indexing.vault.dates import day_in_name
 
+FROM_NOTE = "From the note {}"
 LISTED_MOST = 20  # notes that are listed where a question asks for all of a kind
 
 _NEWEST = re.compile(WORDS["newest"])
@@ -204,7 +207,7 @@ def list_question(
     known = (
         _links_asked(asked, view)
         or _tasks_asked(asked, view, tokenizer, trace, vault)
-        or _note_asked(asked, view)
+        or _note_asked(asked, view, trace)
     )
     if known:
         return known
@@ -240,13 +243,16 @@ def list_question(
         return None if narrowed.nothing or not narrowed.lists else narrowed
 
     kept = left()
-    if kept is not None and not asks_for_templates(text):
-        templates = read_templates(vault).folders
-        skipped = [one for one in folders_of(kept.notes.only or ()) if folded(one) in templates]
-        if skipped:
-            kept = left(*(Condition("path", one, negated=True) for one in skipped))
     if kept is None:
         return None
+    folders = folders_of(kept.notes.only or ())
+    templates = frozenset() if asks_for_templates(text) else read_templates(vault).folders
+    skipped = [one for one in folders if folded(one) in templates]
+    if any(one.kind == "path" for one in found):
+        # What a folder is about is told by the note of its name, which is none of its notes.
+        skipped += [one for one in map(note_of_folder, folders) if kept.notes(one)]
+    if skipped:
+        kept = left(*(Condition("path", one, negated=True) for one in skipped)) or kept
     if kept.notes.only is None:
         holding = filter(None, view.paths_of(kept.allowed or ()))
         paths = frozenset(path for path in holding if not is_template(path))
@@ -258,36 +264,53 @@ def list_question(
     if path is not None and stands([path]):
         title = view.notes_at([path])[path].title
         if path in view.notes_named(" ".join(telling(plain))):
-            return None  # the note is the list: it is quoted
+            return _note(path, view, asked)
         trace.warn(f"the note {on_one_line(title)} lists notes, too: {on_one_line(path)}")
     return ListQuestion(kept)
 
 
-def _note_asked(asked: Narrowed, view: Snapshot) -> ListQuestion | None:
+def _note_asked(asked: Narrowed, view: Snapshot, trace: Trace) -> ListQuestion | None:
     """Read a question for what a numbered note says ("what happened in session 9?", with a note *Session
-    09*), which few of its words are in; None where it is another."""
+    09*), which few of its words are in, or for one thing of a short one ("who did we meet in session
+    9?"); None where it is another."""
     if (found := _ASKS_WHAT_IT_SAYS.search(asked.text)) is None:
         return None
     name = names_of(found["name"])[-1]
-    for width in range(1, 5):
-        padded = re.sub(r"\d+", lambda number: f"{int(number[0]):0{width}}", name)  # noqa: B023
-        if padded != name and (paths := view.notes_named(padded)):
-            break
-    else:
-        paths = view.notes_named(name)
-    passages = _main_passages(view, paths[0], asked.allowed) if len(paths) == 1 else ()
-    if not passages:
+    before = name.rstrip(digits)
+    number = name[len(before) :].lstrip("0")
+    padded = (f"{before}{number.zfill(width)}" for width in range(1, 5))
+    paths = next(filter(None, map(view.notes_named, (name, *padded))), [])
+    period = period_of(name, date.today())
+    if len(paths) != 1 or (
+        found["one"] and (period or len(_saying(view, paths[0], asked.allowed)) > FEW)
+    ):
         return None
-    title = view.notes_at(paths)[paths[0]].title
-    return ListQuestion(asked, f"From the note {title}", others=passages)
+    note = _note(paths[0], view, asked, "What the note {} says" if found["one"] else FROM_NOTE)
+    others = view.labels.dated(*period.days) - {*paths} if period and note else None
+    if others:
+        more = f"{counted(len(others), 'more note')} of that time"
+        trace.warn(on_one_line(f"{more}; to have them listed, ask for “notes of {name}”"))
+    return note
+
+
+def _note(path: str, view: Snapshot, asked: Narrowed, said: str = FROM_NOTE) -> ListQuestion | None:
+    """What a note says; None if that is nothing."""
+    passages = _main_passages(view, path, asked.allowed)
+    said = said.format(view.notes_at([path])[path].title)
+    return ListQuestion(asked, said, others=passages) if passages else None
 
 
 def _main_passages(view: Snapshot, path: str, allowed: AllowedChunks) -> tuple[ChunkId, ...]:
     """The longest passages of a note that say something, in the order of its text."""
-    texts = [one for one in view.chunks_of(path) if one.kind != "properties"]
-    chunks = [one for one in texts if _SAYS.search(one.text) and among([one.id], allowed)]
+    chunks = _saying(view, path, allowed)
     longest = sorted(chunks, key=lambda one: -len(one.text))[:FEW]
     return tuple(one.id for one in chunks if one in longest)
+
+
+def _saying(view: Snapshot, path: str, allowed: AllowedChunks) -> list[ChunkRow]:
+    """The passages of a note that say something."""
+    texts = [one for one in view.chunks_of(path) if one.kind != "properties"]
+    return [one for one in texts if _SAYS.search(one.text) and among([one.id], allowed)]
 
 
 def _newest(
@@ -375,15 +398,16 @@ def _list_of(plain: str, view: Snapshot, matched: Paths) -> str | None:
     as many as ``matched``; None if there is none."""
     words = {*telling(plain)}
     called = [
-        (len(own), path)
+        (len(own), path, own)
         for name, path in view.catalog.names()
         if words and words <= (own := {*plain_words(name).split()}) and len(own) <= len(words) + 1
     ]
-    for _, path in sorted(called):
+    for _, path, own in sorted(called):
         text = "\n".join(one.text for one in view.chunks_of(path))
         links = {link.target_path for link in view.links_from([path]) if link.target_path}
         listed = max(len(links), len(_ITEM.findall(text)))
-        if path not in matched and listed >= max(3, len(matched)):
+        is_it = path not in matched or len(own) == len(words)
+        if is_it and listed >= max(3, len(matched - {path})):
             return path
     return None
 

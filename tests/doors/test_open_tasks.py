@@ -24,9 +24,7 @@ NOTES = {
     "Secret.md": "---\nprivate: true\n---\n- [ ] Hide the money\n",
 }
 
-
 OWN = ["Mend the lid 📅 2026-03-10", "Ask Jon for sand"]
-
 PLANTS = "Water the plants [due:: 2126-03-20]"
 ALL = ["Pay the rent", "Call Ida about the Kiln", PLANTS, *OWN]
 
