@@ -3,6 +3,7 @@
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import replace
+from difflib import get_close_matches
 from http import HTTPStatus
 from operator import methodcaller
 from typing import Annotated, Any, TypeVar
@@ -11,7 +12,8 @@ from urllib.parse import quote
 from fastapi import APIRouter, Depends, Path, Request, Response
 from fastapi import Query as Parameter
 from fastapi.sse import EventSourceResponse, ServerSentEvent
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic_core import PydanticCustomError
 
 from notehop.app import models
 from notehop.app.api.errors import error_response
@@ -26,7 +28,7 @@ from notehop.app.services.vaults import ASKED, NAMED, LazyVault, Vaults, below
 
 JSON = "application/json"
 
-Name = Annotated[str, Parameter(min_length=1, max_length=LONGEST)]
+Name = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST)]
 
 RouteT = TypeVar("RouteT", bound=Callable[..., Any])
 
@@ -49,6 +51,43 @@ def seen(status: models.IndexStatus, *, from_here: bool) -> models.IndexStatus:
         and replace(status.watcher, pid=0, host="", command="", detail=None),
     }
     return status.model_copy(update=told)
+
+
+class RouteParameters(BaseModel):
+    """What a route takes in its address; what it does not know is refused, as in a body."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _known(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:
+        for name in given:
+            if name not in cls.model_fields:
+                near = get_close_matches(name, cls.model_fields, 1) or cls.model_fields
+                raise PydanticCustomError(
+                    "extra_forbidden",
+                    "there is no parameter {name}; there is {near}",
+                    {"name": repr(name[:40]), "near": ", ".join(near)},
+                )
+        return given
+
+
+class NoteParameters(RouteParameters):
+    section: Name | None = Field(None, description="A heading: only its section is read.")
+    mentions: bool = Field(True, description="Look for mentions without a link.")
+
+
+class GraphParameters(RouteParameters):
+    around: list[Name] = Field([], max_length=20, description="Paths, titles or aliases.")
+    depth: int = Field(1, ge=1, le=2, description="Links to follow.")
+    most: int = Field(60, ge=1, le=MOST, description="Notes at most.")
+
+
+class SuggestParameters(RouteParameters):
+    note: Name | None = Field(
+        None, description="Path, title or alias; none: the best of the whole vault."
+    )
+    limit: int = Field(10, ge=1, le=100, description="Links at most.")
 
 
 def routes(vaults: Vaults, workers: Workers, version: str, prove: Mapping[str, Prove]) -> APIRouter:
@@ -130,33 +169,19 @@ def routes(vaults: Vaults, workers: Workers, version: str, prove: Mapping[str, P
     async def read_note(
         request: Request,
         path: str = Path(max_length=LONGEST, description="Path in the vault, title or alias."),
-        section: Name | None = Parameter(None, description="A heading: only its section is read."),
-        mentions: bool = Parameter(True, description="Look for mentions without a link."),
+        asked: NoteParameters = Parameter(),
     ) -> Response:
-        return await reply(
-            request, lambda vault: vault.note(path, section=section, mentions=mentions)
-        )
+        return await reply(request, lambda vault: vault.note(path, **dict(asked)))
 
     told = "Lay out the notes around some, or the best linked ones, to be drawn"
 
     @get("/graph", models.GraphView, told)
-    async def graph(
-        request: Request,
-        around: list[Name] = Parameter([], max_length=20, description="Paths, titles or aliases."),
-        depth: int = Parameter(1, ge=1, le=2, description="Links to follow."),
-        most: int = Parameter(60, ge=1, le=MOST, description="Notes at most."),
-    ) -> Response:
-        return await reply(request, lambda vault: vault.picture(around, depth=depth, most=most))
+    async def graph(request: Request, asked: GraphParameters = Parameter()) -> Response:
+        return await reply(request, lambda vault: vault.picture(**dict(asked)))
 
     @get("/suggest", models.Suggestions, "Suggest links that a note, or the whole vault, may lack")
-    async def suggest(
-        request: Request,
-        note: Name | None = Parameter(
-            None, description="Path, title or alias; none: the best of the whole vault."
-        ),
-        limit: int = Parameter(10, ge=1, le=100, description="Links at most."),
-    ) -> Response:
-        return await reply(request, lambda vault: vault.suggest(note, limit))
+    async def suggest(request: Request, asked: SuggestParameters = Parameter()) -> Response:
+        return await reply(request, lambda vault: vault.suggest(**dict(asked)))
 
     told = "List the notes a link or two away from some"
     post("/graph/browse", "browse", models.BrowseQuery, models.BrowseResult, told, tags=["notes"])

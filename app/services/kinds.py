@@ -67,7 +67,7 @@ def conditions_of(
     for every in islice(covering(tokens, found), CHOICES):
         chosen = _innermost(every)
         if sum(one.kind == "path" for one in chosen) > 1:
-            continue  # a note meets one of several
+            continue  # of several, a note has to meet but one
         notes = [notes_of(one, labels, today) for one in chosen]
         if period is not None:
             notes.append(labels.dated(*period.days))

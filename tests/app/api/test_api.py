@@ -120,8 +120,9 @@ def test_the_vault_is_closed_at_the_end(vault: FakeVault) -> None:
 
 @pytest.mark.parametrize(("body", "at"), rows(__file__, "a_wrong_request_names_the_field"))
 def test_a_wrong_request_names_the_field(client: TestClient, body: Any, at: str) -> None:
-    told = problem(client.post("/search", json=body), 422)
-    assert [error["at"] for error in told["errors"]] == [at]
+    sent = client.get(body) if isinstance(body, str) else client.post("/search", json=body)
+    told = problem(sent, 422)
+    assert [error["at"] for error in told["errors"]] == [at.partition(":")[0]]
     assert at in told["detail"]
 
 
