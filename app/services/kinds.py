@@ -84,7 +84,11 @@ def conditions_of(
     if best is None or period is None:
         return best or ()
     first, end = period.days
-    return (*best, Condition("after", first), Condition("before", end))
+    bounds: tuple[tuple[Kind, str, date], ...] = (
+        ("after", first, date.min),
+        ("before", end, date.max),
+    )
+    return (*best, *(Condition(kind, day) for kind, day, open_ in bounds if day != f"{open_}"))
 
 
 def _innermost(chosen: Sequence[Condition]) -> tuple[Condition, ...]:

@@ -217,6 +217,7 @@ def list_question(
     dated = period and _dated_lines(plain, period, asked, view, tokenizer, is_template)
     if dated:
         return dated
+    period = period and period.bounded(text)
     newest = _NEWEST.search(plain) if period is None else None
     if newest is not None:
         plain = f"{WORDS['asks'][0]} {newest['kind']}"

@@ -28,6 +28,10 @@ _RELATIVE = re.compile(
 _NUMBERS: dict[str, int] = _TIME["numbers"]
 _COUNTED = re.compile(_TIME["counted"].replace("{number}", "|".join(_NUMBERS)), re.IGNORECASE)
 _MAY = re.compile(_TIME["may"], re.IGNORECASE)
+_BEFORE, _UNTIL, _SINCE, _AFTER = (
+    re.compile(rf"\b{_TIME[one]} (?:the )?$", re.IGNORECASE)
+    for one in ("before", "until", "since", "after")
+)
 _WHICH = re.compile(_TIME["which"], re.IGNORECASE)
 _PART = re.compile(
     rf"(?:\b(?:in|on|at) )?\b(?:the )?(?:{'|'.join(_TIME['part'])})(?: in)?[ -]$", re.IGNORECASE
@@ -61,6 +65,17 @@ class Period:
                 one_day = self.end - self.first <= timedelta(days=1)
                 end = first + timedelta(days=1) if one_day else _next_month(first)
                 yield replace(self, first=first, end=end)
+
+    def bounded(self, text: str) -> Period:
+        """All before it, or from it on, where a text says so: "since March"."""
+        first, end, before = self.first, self.end, text[: self.at]
+        if (until := _UNTIL.search(before)) or _BEFORE.search(before):
+            first, end = date.min, end if until else first
+        elif (after := _AFTER.search(before)) or _SINCE.search(before):
+            first, end = end if after else first, date.max
+        else:
+            return self
+        return replace(self, first=first, end=end, yearly=False)
 
     @property
     def days(self) -> tuple[str, str]:

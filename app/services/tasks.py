@@ -29,9 +29,6 @@ def _pattern(*written: str) -> re.Pattern[str]:
 _ASKS, _ASKS_AT_A_TIME = _pattern(*_TASKS["asks"]), _pattern(*_TASKS["asks_at_a_time"])
 _DUE, _OVERDUE = _pattern(r"\b(?:{due})\b"), _pattern(r"\b(?:{overdue})\b")
 _STATE = _pattern("{open}|{overdue}")
-_BEFORE, _UNTIL, _SINCE, _AFTER = (
-    _pattern(rf"\b{_TASKS[one]} $") for one in ("before", "until", "since", "after")
-)
 _PAST = _pattern(_TASKS["past"])
 _MARK = _pattern(_TASKS["due_mark"])
 _WORD = re.compile(r"\w[\w'’.-]*")
@@ -139,15 +136,12 @@ def task_questions(
 
 
 def _due(text: str, period: Period, *, strictly: bool) -> Due:
-    before = re.sub(r"(?:the )?$", "", text[: period.at])
+    period = replace(period.bounded(text), yearly=False)
     first, last = period.first, period.end - timedelta(days=1)
-    period = replace(period, yearly=False)
-    if _BEFORE.search(before) or _UNTIL.search(before):
-        end = period.end if _UNTIL.search(before) else first
-        return Due(replace(period, first=date.min, end=end), f"due before {end}")
-    if _SINCE.search(before) or _AFTER.search(before):
-        first = period.end if _AFTER.search(before) else first
-        return Due(replace(period, first=first, end=date.max), f"due from {first} on")
+    if first == date.min:
+        return Due(period, f"due before {period.end}")
+    if period.end == date.max:
+        return Due(period, f"due from {first} on")
     days = f"{first}" if last == first else f"{first} to {last}"
     return Due(period, f"due {days}" if strictly else f"due or noted {days}", strictly)
 
