@@ -194,15 +194,33 @@ def asked_again(text: str, last: Turn, content: Sequence[str], *, named: bool) -
     if other and (in_its_place := _put(other, base, last.subject)):
         return in_its_place
     found = (_INSTEAD if other else _CONDITION).match(plain)
-    if named or found is None:
+    if found is None:
         return None
     condition = plain[found.end() :]
+    if not other and (moved := _moved(_after(text, found[0].count(" ")), base, last.subject)):
+        return moved
+    if named:
+        return None
     own = {_plain(word) for word in content} - {*_plain(last.subject).split()}
     if not own or len(condition.split()) > SHORT:
         return None
     if _ASKS.search(condition) or _PRONOUNS.search(condition):
         return None
     return with_subject(base, _after(text, found[0].count(" ")))
+
+
+def _moved(condition: str, base: str, subject: str) -> str:
+    """A question with another place, time or person at its end ("and in Seville?", after "… in Malta?");
+    empty where it ends on none that is the subject, a number or has a capital."""
+    word, _, name = condition.partition(" ")
+    end = re.search(
+        rf"(?<!\w){re.escape(word)} ((?:\S+ )?[^\s?!.]+)[\s?!.…]*$", base, re.IGNORECASE
+    )
+    if end is None or len(name.split()) > FEW:
+        return ""
+    known, both = {*_plain(subject).split()}, (end[1], name)
+    alike = all(one[:1].isupper() or one[:1].isdigit() for one in both)
+    return f"{base[: end.start(1)]}{name}?" if alike or {*_plain(end[1]).split()} <= known else ""
 
 
 LONGEST_SUBJECT = 8  # words of one that another is put in the place of
