@@ -351,6 +351,7 @@ def _trimmed(text: str, start: int, end: int, kind: Kind) -> Iterator[Unit]:
 
 _MARK = re.compile(r"(?:[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[.\][ \t]+)?|[ \t]*(?:>[ \t]?)+)")
 _BLOCK = re.compile(r"[ \t]\^([A-Za-z0-9-]+)[ \t]*$")
+_REOPENED = re.compile(r"[`~]{3,}\n")  # stands above the first line of a part of a block of code
 HEADING_LINE = re.compile(r"^ {0,3}(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$", re.MULTILINE)
 _PARAGRAPH = re.compile(r"\n[ \t>]*(?:\n|(?:[-*+]|\d{1,9}[.)])[ \t])")
 
@@ -430,8 +431,11 @@ def lines_of(source: Source | ConnectedNote, start: int, end: int) -> tuple[int,
     lead = len(text) - len(text.lstrip())
     above, below = text.count("\n", lead, start), text.count("\n", lead, end)
     extra = text.strip().count("\n") - (last - first)
-    low = first + above - max(0, extra)
-    high = first + below + max(0, -extra)
+    begin = first
+    if extra > 0 and _REOPENED.match(text):
+        begin, extra = first - 1, extra - 1
+    low = begin + above - max(0, extra)
+    high = begin + below + max(0, -extra)
     low = min(max(low, first), last)
     return low, min(max(high, low), last)
 

@@ -212,7 +212,7 @@ def to_node(
 ) -> TextNode:
     """Return the node of a chunk, in the role of a source, with its id; its source node is the note,
     whose id is its path. ``date`` is what ``after:`` looks at. Code that begins above it is opened again,
-    in the line above its own.
+    in a line that the note does not have there.
 
     :param siblings: the chunks of the note in text order, for the nodes before and after it.
     :param more: metadata beside what says where the chunk stands, shown to no model.
@@ -224,7 +224,7 @@ def to_node(
         "folder": dirname(chunk.path),
         "heading": " > ".join(chunk.heading_path),
         "heading_path": list(chunk.heading_path),
-        "first_line": chunk.first_line - (chunk.kind == "code"),
+        "first_line": chunk.first_line,
         "last_line": chunk.last_line,
         "ordinal": chunk.ordinal,
         "kind": chunk.kind,

@@ -19,8 +19,7 @@ Matrix: TypeAlias = "NDArray[np.float32]"
 ChunkId = str  # 32 hexadecimal digits; equal id means equal embedded text, so an equal vector
 
 ChunkKind = Literal["text", "code", "properties"]
-"""``code`` is text that begins in the middle of a block of code."""
-"""Whether a chunk is a part of a note's text, or what its front matter says."""
+"""Part of a note's text, such that begins in the middle of a block of code, or what its properties say."""
 
 FieldTokens = Mapping[str, tuple[str, ...]]
 """Field name (see :data:`notehop.indexing.tokens.FIELDS`) -> tokens in order; absent means empty."""
