@@ -16,6 +16,7 @@ from importlib.resources import files
 from notehop.app.answer.claims import Checker
 from notehop.app.answer.draft import SURE, Draft, Quote, of_a_kind, of_tasks, quoted, silent
 from notehop.app.answer.material import Material, as_source, promoted
+from notehop.app.answer.properties import has_typed
 from notehop.app.answer.question import fits, has_number, read, says_form, spells
 from notehop.app.answer.relevance import Asked, Candidate, Named, Reading, score
 from notehop.app.answer.selection import select
@@ -28,6 +29,7 @@ SUBJECT, NEWS = "subject", "recent"
 """The signals that find what a question for news is about, and the newest notes with news of it."""
 
 
+DOUBT = 0.8  # likelihood of what seems to be surer, and may be beside the point
 EVEN = 0.5  # least likelihood of an answer; what it costs is in docs/evaluation.md
 
 
@@ -163,6 +165,34 @@ def _exact(asked: Asked, ranked: Sequence[Candidate], sources: Sequence[Named]) 
     }
 
 
+UNKNOWN = (
+    0.4  # share of a question, by weight, that words make up which no note has: too much to be sure
+)
+BESIDE = (
+    0.2  # share of a question, beside the name of its note, up to which a few words say none of it
+)
+FEW = 10  # of such words
+NEARER = 0.06  # how much nearer to the question, as a cosine, they make their note than its name alone is
+
+
+def _in_doubt(asked: Asked, ranked: Sequence[Candidate], sources: Sequence[Named]) -> bool:
+    """Whether what is likely to answer may be beside the point: no note has what much of the question
+    turns on, or it is a property or a few words, near only by the name of their note."""
+    unknown = {*_unknown(asked, telling=True)}
+    weight = sum(one.weight for one in asked.terms if one.missing and one.written in unknown)
+    if weight > UNKNOWN * asked.total:
+        return True
+    top = next((one for one in ranked if asked.is_told_more(one)), ranked[0])
+    short = top.passage.kind == "property" or len(top.passage.text.split()) <= FEW
+    vectors = asked.reading.vectors
+    if not short or vectors is None or asked.about or has_typed(top):
+        return False
+    if top.features["beside_title_share"] >= BESIDE:
+        return False
+    query, rows = vectors(asked.question.text, [sources[top.source].source.title])
+    return bool(top.likeness < float(rows[0] @ query) + NEARER)
+
+
 def _lacks(number: str, best: Sequence[Candidate], sources: Sequence[Named]) -> bool:
     """Whether a number of the question stands in none of the passages, nor above them."""
     whole = re.compile(rf"(?<!\d){re.escape(number)}(?!\d)")
@@ -270,6 +300,8 @@ def _look(
         features(asked, ranked, sources),
         weights()["decision" if reading.vectors is not None else "decision_by_words"],
     )
+    if answers >= SURE and _in_doubt(asked, ranked, sources):
+        answers = DOUBT
     return Looked(
         select(ranked, asked, sources, limit, brief=brief or answers < SURE),
         answers,
