@@ -175,6 +175,7 @@ class QueryChain:
         text, intent = query.query_str, wanted.asked.intent or settings.intent
         taken = read(text, view.named_any) if intent == "auto" else about(text, intent)
         weights, reasons = weigh(text, self.settings, taken.intent, tokenizer.language)
+        term = about(text, "concept").about
         # Who asks about something in particular may not call it by its whole name.
         particular = taken.intent != "none"
         any_name = particular or settings.subject_names == "any"
@@ -186,6 +187,7 @@ class QueryChain:
             proper=None if any_name else proper_names(taken.about, tokenizer.language),
             left_out=templates_of(self.vault, text),
             opening=taken.intent == "concept" and taken.about != text,
+            term=term if term != text else "",
         )
         finder = self._finder(taken, weights, subject)
         if wanted.fill:

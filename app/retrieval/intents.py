@@ -231,6 +231,7 @@ MOST = 3  # notes that one query can be about: "Atlas and Budget" is about two
 WORDS = 8  # words of the longest name that is looked for
 LONGEST = 40  # words of a query that are looked at: what is longer is a text and names no subject
 NEAR = 10  # best notes among which a name is looked for that the query holds only in part
+TELLING = 60  # best chunks among which one is looked for that says what is asked for
 SHARED = 40  # notes that may go by a proper name: what more are called ("README") names none
 
 COVERED = 0.5
@@ -298,7 +299,7 @@ class Subject:
     name says, without regard to order and inflection. A name has to cover the share ``covered`` of
     the text's words; notes that are ``left_out``, by path, are no subject. With ``proper`` a name counts
     only where the text writes it as the note does, and as a proper name: "Plan" is an everyday word.
-    Who asks what something is gets how its note begins (``opening``).
+    Who asks what something is gets how its note begins (``opening``), or what says it of the ``term``.
     """
 
     view: Snapshot
@@ -308,7 +309,9 @@ class Subject:
     proper: Proper | None = None
     left_out: Callable[[str], bool] = lambda _: False
     opening: bool = False
+    term: str = ""
     _found: tuple[str, ...] | None = field(default=None, init=False)
+    _is_named: bool = field(default=False, init=False)
 
     @property
     def found(self) -> tuple[str, ...]:
@@ -319,6 +322,7 @@ class Subject:
         """Return the paths of the notes, at most three; ``candidates`` as for :meth:`rank`."""
         if self._found is None:
             named = self._names()
+            self._is_named = bool(named)
             # Else there is nothing to look for among the candidates.
             looks = named or self.words is not None
             paths = dict.fromkeys(filter(None, self.view.paths_of(candidates if looks else ())))
@@ -334,7 +338,21 @@ class Subject:
             own = self.view.chunk_ids_of(path)
             best = [] if self.opening else [one for one in candidates if one in own][:1]
             hits += [(one, 1.0) for one in among(best or own, allowed)[:1]]
+        if self.term and not self._is_named:
+            # What has no note of its own may be told in a glossary.
+            hits = [*((one, 1.0) for one in among(self._defining(candidates), allowed)[:1]), *hits]
         return hits
+
+    def _defining(self, candidates: Sequence[ChunkId]) -> list[ChunkId]:
+        """The best chunks in which a line, or a sentence of it, begins with what is asked for and a colon or
+        dash."""
+        names = "|".join(re.escape(one) for one in names_of(self.term))
+        says = re.compile(
+            rf"(?:^|[.;] )[^\w\n]*(?:{names})(?: \([^)\n]+\))?[*_\"”`]*(?:[:=]| [–—-])[*_]* ",
+            re.I | re.M,
+        )
+        chunks = self.view.chunks(candidates[:TELLING])
+        return [one for one, chunk in chunks.items() if says.search(chunk.text)]
 
     def _names(self) -> dict[tuple[int, int], frozenset[str]]:
         """The notes of each name that stands in the text."""
