@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from notehop.app.answer.citations import code_spans, inside
@@ -16,6 +18,11 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
+
+WORD_LISTS: Mapping[str, Sequence[str]] = tomllib.loads(
+    Path(__file__).with_name("words.toml").read_text("utf-8")
+)
+"""What words tell, in several languages -> these words, folded."""
 
 Range = tuple[int, int]  # half-open range of characters in the text of a source
 
@@ -152,6 +159,12 @@ _PROPERTY = re.compile(
 )
 """A property, as :mod:`notehop.indexing.vault.properties` writes it among others."""
 
+_PROGRAM = re.compile(
+    r"\s*(?:```|~~~)\s*(?:tsx?|jsx?|typescript|javascript|python|py|java|kotlin|c|cpp|cs|rust|go|ruby|rb|php"
+    r"|swift|scala)\b",
+    re.IGNORECASE,
+)
+
 _ONE_PROPERTY = re.compile(r"\s*[\w-]{1,40}: [^\n]+\s*")
 
 BETWEEN = " ·"  # what stands between two properties
@@ -189,6 +202,11 @@ class Passage:
     def heading(self) -> str:
         """The nearest heading above within the source."""
         return self.headings[-1] if self.headings else ""
+
+    @property
+    def is_command(self) -> bool:
+        """Whether it is a block of code that may be typed, and no program: that says how something works."""
+        return self.kind == "code" and not _PROGRAM.match(self.written)
 
 
 @lru_cache(maxsize=REMEMBERED)

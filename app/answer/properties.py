@@ -4,15 +4,13 @@ heading, as "Town" with a name below. Pure."""
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
-from pathlib import Path
 
 from notehop.app.answer.draft import Quote
 from notehop.app.answer.facts import names_of
-from notehop.app.answer.passages import BETWEEN, Passage, properties
+from notehop.app.answer.passages import BETWEEN, WORD_LISTS, Passage, properties
 from notehop.app.answer.question import FILED_ON
 from notehop.app.answer.relevance import Asked, Candidate, Named
 from notehop.indexing.tokens.words import fold
@@ -42,9 +40,7 @@ _NO_FIELD = ("comparison", "howto", "reason", "yesno")
 _LACKS = ("number_not_there", "date_not_there", "measure_not_there")
 """Features of a passage that has no value of the kind that is asked for."""
 
-_CAUSE = frozenset(
-    tomllib.loads(Path(__file__).with_name("words.toml").read_text("utf-8"))["cause"]
-)
+_CAUSE = frozenset(WORD_LISTS["cause"])
 """Words of a heading that says why something is so."""
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from notehop.app.answer.facts import Facts, facts_of, names_of
-from notehop.app.answer.passages import Passage, SentenceSpans, passages
+from notehop.app.answer.passages import WORD_LISTS, Passage, SentenceSpans, passages
 from notehop.app.answer.question import (
     ARTICLE,
     COPULA,
@@ -41,12 +41,6 @@ RARER = 1.4  # how much rarer the word is that a question turns on
 
 Vectors = NDArray[np.float32]
 Compare = Callable[[str, Sequence[str]], tuple[Vectors, Vectors]]
-
-_PROGRAM = re.compile(
-    r"\s*(?:```|~~~)\s*(?:tsx?|jsx?|typescript|javascript|python|py|java|kotlin|c|cpp|cs|rust|go|ruby|rb|php"
-    r"|swift|scala)\b",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +168,9 @@ class Asked:
     @cached_property
     def rarest(self) -> frozenset[str]:
         """The word that it turns on: far rarer than the others that any note has."""
-        there = sorted((one.weight, one.word) for one in self.terms if not one.absent)
+        # One that is written with digits has several terms.
+        ranked = sorted((one.weight, one.word, one.written) for one in self.terms if not one.absent)
+        there = sorted({written: (weight, word) for weight, word, written in ranked}.values())
         far = len(there) > 1 and there[-2][0] * RARER < there[-1][0]
         return frozenset((there[-1][1],) if far else ())
 
@@ -377,11 +373,6 @@ def _by_words(at: int, named: Named, asked: Asked, together: _Sources) -> list[C
     return found
 
 
-def _is_command(passage: Passage) -> bool:
-    """Whether it is a block of code that may be typed, and no program: that says how something works."""
-    return passage.kind == "code" and not _PROGRAM.match(passage.written)
-
-
 def _shape(order: int, passage: Passage, read: Sequence[Passage], fresh: int) -> dict[str, float]:
     """What a passage is, whatever is asked."""
     length = len(_WORD.findall(passage.text))
@@ -392,7 +383,7 @@ def _shape(order: int, passage: Passage, read: Sequence[Passage], fresh: int) ->
         "first_below_heading": float(first),
         "item": float(passage.kind == "item"),
         "row": float(passage.kind == "row"),
-        "code": float(_is_command(passage)),
+        "code": float(passage.is_command),
         "short": float(length < 4),
         "label": float(passage.kind == "prose" and not ends and length < 7),
         "long": min(1.0, length / 40),
@@ -415,7 +406,7 @@ def is_bare(passage: Passage, reading: Reading) -> bool:
     if text.rstrip("*_\"'”’)")[-1:] in ".!?:;。！？…":
         return False
     words = _WORD.findall(text)
-    if all(one.startswith("#") for one in text.split()):
+    if all(one.startswith("#") for one in _LABEL.sub("", text).split()):
         return True
     if reading.named is not None and _names_alone(text, reading.named):
         return True
@@ -437,6 +428,7 @@ def _names_alone(text: str, named: Callable[[str], bool]) -> bool:
     return True
 
 
+_LABEL = re.compile(r"^[^\s:#]+:\s+")
 _FILED = re.compile(r"\b(?:creat|modif|updat|written|wrote|added)", re.IGNORECASE)
 
 
@@ -463,7 +455,7 @@ def _forms(
     if "howto" in forms:
         found["step"] = float(passage.kind == "item" and passage.mark[:1].isdigit())
         found["code_for_howto"] = float(
-            _is_command(passage) or (passage.kind != "code" and "`" in text)
+            passage.is_command or (passage.kind != "code" and "`" in text)
         )
     if "list" in forms:
         found["item_for_list"] = float(passage.kind == "item")
@@ -472,14 +464,20 @@ def _forms(
     return found
 
 
+_PART = re.compile(r"[.;] +(?=\W*\w)")  # behind what another part of a passage begins with
+_WHILE = re.compile(rf"\W*(?:{'|'.join(WORD_LISTS['while'])})\b")
 SUBJECT = 50  # characters in which the term stands that a sentence begins with
 
 
-def _defines(
-    asked: Asked, passage: Passage, named: Named, by_name: bool, opens: bool
-) -> dict[str, float]:
-    """Whether a passage says what something is."""
-    begin = ARTICLE.sub("", fold(passage.text).casefold())
+def _is_label(copula: re.Match[str] | None) -> bool:
+    """Whether a term and what it is stand apart by a colon or dash."""
+    return copula is not None and copula[0].strip('"*_`” ') in (*":=–—-",)
+
+
+def _said_of(asked: Asked, text: str) -> tuple[int, re.Match[str] | None, bool, bool]:
+    """Where the term ends with which a text begins, the copula behind it, whether nothing stands before it,
+    and whether more than a few words follow."""
+    begin = ARTICLE.sub("", text)
     ends = [word.end() for word in re.finditer(r"\w+", begin[:SUBJECT])]
     end = next((at for at in ends if asked.about <= {*asked.reading.words(begin[:at])}), 0)
     copula = COPULA.match(begin[end:].lstrip(")")) if end else None
@@ -487,6 +485,21 @@ def _defines(
     if copula is not None and not alone and copula[0].strip('"*_`” ') in (":", "="):
         copula = None  # "Clay settles more than the limit: …" says nothing of the limit.
     says = copula is not None and len(_WORD.findall(begin, end + copula.end())) > SHORT
+    return end, copula, alone, says
+
+
+def _defines(
+    asked: Asked, passage: Passage, named: Named, by_name: bool, opens: bool
+) -> dict[str, float]:
+    """Whether a passage says what something is, or a part of it does: a glossary may have several in one."""
+    plain = fold(passage.text).casefold()
+    end, copula, alone, says = _said_of(asked, plain)
+    if copula is None or _WHILE.match(plain):
+        parts = (_said_of(asked, plain[one.end() :]) for one in _PART.finditer(plain))
+        none = (end, None, alone, False)
+        end, copula, alone, says = next(
+            (one for one in parts if one[2] and _is_label(one[1])), none
+        )
     about = asked.question.about
     # Where the long form is asked for, the beginning of the note that goes by the short one may lack it.
     long = " ".join((about, named.source.title, *named.names, passage.text))

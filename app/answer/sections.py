@@ -7,9 +7,10 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 
 from notehop.app.answer.draft import Part, Quote, laid_out
-from notehop.app.answer.passages import Passage
+from notehop.app.answer.passages import WORD_LISTS, Passage
 from notehop.app.answer.question import spells
-from notehop.app.answer.relevance import Asked, Candidate, Named
+from notehop.app.answer.relevance import Asked, Candidate, Named, is_bare
+from notehop.indexing.tokens.words import fold
 
 NEAR = 2.0  # how much less likely than the best source another may be, as a difference of scores
 EXACT = 1.0  # the same where something exact is asked for
@@ -25,6 +26,8 @@ note that the question does not name."""
 
 _ENUMERATES = re.compile(r": [^,;]+[,;] [^,;]+(?:[,;] | and | or )")
 """An item that is a list of its own."""
+
+_KEPT = re.compile(rf"\W*(?:{'|'.join(WORD_LISTS['kept'])})\W*:")
 
 _BORNE_OUT = ("reason", "yesno")
 """Forms of questions whose answer may need what stands beside it."""
@@ -93,9 +96,8 @@ class Sections:
                 length += length_of([read[at]])
                 orders.add(at)
                 at += step
-        last = max(orders)
-        if last > one.order and read[last].text.endswith(":"):
-            orders.remove(last)  # What it introduces does not come along.
+        while (last := max(orders)) > one.order and self._leads_away(read[last]):
+            orders.remove(last)
         if one.order in numbered:
             begin = min(orders.intersection(group))  # Steps come in their order.
         while (
@@ -106,6 +108,16 @@ class Sections:
         ):
             begin -= 1
         return orders - self._beside_the_point(one, orders, begin, read), begin
+
+    def _leads_away(self, passage: Passage) -> bool:
+        """Whether a passage introduces what does not come along, has tags or names of notes alone, or stands
+        under a label such as "References:"."""
+        label = fold(passage.lead or passage.text).casefold()
+        return (
+            passage.text.endswith(":")
+            or is_bare(passage, self.asked.reading)
+            or _KEPT.match(label) is not None
+        )
 
     def _is_whole(self, one: Candidate, group: Sequence[int]) -> bool:
         """Whether a list or table is asked for, or its steps."""

@@ -11,7 +11,7 @@ from dataclasses import replace
 from itertools import chain
 
 from notehop.app.answer.draft import Quote
-from notehop.app.answer.passages import Passage
+from notehop.app.answer.passages import WORD_LISTS, Passage
 from notehop.app.answer.properties import OPEN, AskedFields, AskedProperties, has_typed
 from notehop.app.answer.question import DIGITS
 from notehop.app.answer.relevance import Asked, Candidate, Named
@@ -28,6 +28,7 @@ from notehop.app.answer.sections import (
     is_view,
     length_of,
 )
+from notehop.indexing.tokens.words import fold
 
 OF_ONE = 120  # words that are quoted of one section: it is whole, as most are shorter
 OF_ALL = 180
@@ -84,13 +85,19 @@ class _Selection:
         if any(one.subject for one in sources):
             # Who asks for news gets them before what a property calls status.
             found = _first_of(lambda one: "news" in one.features, found)
+        if found and self.form == "list":
+            found = _first_of(self._is_introduced(found[0]), found, NEAR)
         if self.form == "reason":
-            found = _first_of(self._is_cause_of(found), found, FAR)
+            found = _first_of(self._is_cause_of(found), found)
         if self.form == "definition":
             found = _first_of(defines, found, 1.5)
             found = _first_of(lambda one: bool(one.features.get("says_what")), found, NEAR)
             # A note that explains several terms is called by each.
             found = _first_of(self._explains_alias, found, NEAR)
+            if found and not defines(found[0]) and self._headed(found[0]) != self.asked.about:
+                found = _first_of(self._opens_section, found, NEAR)
+        if not self.asked.numbers and not _is_former(self.asked.question.text):
+            found = _first_of(lambda one: not _is_former(one.passage.text), found, NEAR)
         self.field = self.fields.first(ranked)
         if self.field is not None and found[:1] != [self.field]:
             found = [self.field, *found]
@@ -253,6 +260,13 @@ class _Selection:
         own = all(one.features.get(name) for name in ("in_its_note", "term_first"))
         return own and expands(self.asked, self.sources[one.source])
 
+    def _opens_section(self, one: Candidate) -> bool:
+        """Whether the section of what is to be defined begins with a passage."""
+        read = self._passages(one.source)
+        begins = not one.order or read[one.order - 1].headings != one.passage.headings
+        about = frozenset(self.words(one.passage.heading)) - self.asked.reading.small
+        return one.passage.kind == "prose" and begins and about == self.asked.about
+
     def _without_bystanders(self, found: list[Candidate]) -> list[Candidate]:
         """The candidates without properties and outlines of bases that are near by a note's name alone.
 
@@ -328,12 +342,27 @@ class _Selection:
         return _first_of(under, found, FAR)
 
     def _is_cause_of(self, found: Sequence[Candidate]) -> Callable[[Candidate], bool]:
-        """Whether a passage says by its heading why something is so, in the note of the best or of what has
-        as much of the question."""
+        """Whether a passage says by its heading why something is so, in the note of the best or, if it is
+        not far less likely, of what has as much of the question."""
         path = [self.sources[one.source].source.path for one in found[:1]]
         return lambda one: (
             self.fields.is_cause(one)
-            and (self.sources[one.source].source.path in path or one.covered >= found[0].covered)
+            and (
+                self.sources[one.source].source.path in path
+                or (one.covered >= found[0].covered and one.score >= found[0].score - FAR)
+            )
+        )
+
+    def _is_introduced(self, best: Candidate) -> Callable[[Candidate], bool]:
+        """Whether a passage is an item of a list, in the note of the best that is none, which a line with a
+        word of the question introduces."""
+        path = self.sources[best.source].source.path
+        return lambda one: (
+            best.passage.kind == "prose"
+            and one.passage.kind == "item"
+            and one.passage.lead.endswith(":")
+            and self.sources[one.source].source.path == path
+            and not self.asked.words.isdisjoint(self.words(one.passage.lead))
         )
 
     def _heading(self, one: Candidate) -> str:
@@ -376,6 +405,14 @@ class _Selection:
                     first = replace(near, source=at, order=order, passage=passage, score=score)
                     return [first, *found]
         return found
+
+
+_FORMER = re.compile(rf"\W*(?:{'|'.join(WORD_LISTS['former'])})")
+
+
+def _is_former(text: str) -> bool:
+    """Whether a text begins with a word that says that it held once."""
+    return _FORMER.match(fold(text).casefold()) is not None
 
 
 def _first_of(
