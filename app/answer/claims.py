@@ -26,7 +26,7 @@ from notehop.app.answer.material import (
     units,
 )
 from notehop.app.answer.passages import SentenceSpans
-from notehop.app.answer.relevance import Reading
+from notehop.app.answer.reading import Reading
 from notehop.app.answer.support import Found, Known, Stated, held_against, judged
 from notehop.app.models import Claim, Evidence, Support
 from notehop.indexing.shown import counted

@@ -18,7 +18,8 @@ from notehop.app.answer.draft import SURE, Draft, Quote, of_a_kind, of_tasks, qu
 from notehop.app.answer.material import Material, as_source, promoted
 from notehop.app.answer.properties import has_typed
 from notehop.app.answer.question import fits, has_number, read, says_form, spells
-from notehop.app.answer.relevance import Asked, Candidate, Named, Reading, score
+from notehop.app.answer.reading import Named, Reading
+from notehop.app.answer.relevance import Asked, Candidate, score
 from notehop.app.answer.selection import select
 from notehop.app.answer.synthesizer import VaultSynthesizer
 from notehop.app.models import Source

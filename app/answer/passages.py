@@ -31,10 +31,11 @@ _EMPHASIS = ("**", "__", "==", "~~")
 _ATTRIBUTE = r"""[ \t]+[A-Za-z_:][\w:.-]*(?:[ \t]*=[ \t]*(?:"[^"]*"|'[^']*'|[^\s"'=<>`]+))?"""
 _MARKUP = re.compile(
     rf"</?[A-Za-z][A-Za-z0-9-]*(?:{_ATTRIBUTE})*[ \t]*/?>"
-    r"|\[\^[^\[\]\s]+\]:?"
+    r"|\[\^[^\[\]\s]+\]:?|\^(?=\[[^\[\]\n]*\])"
+    r"|(?<![\w=])==(?=[^\s=][^\n]*?==)|(?<=[^\s=])==(?![\w=])|(?<=[^\s=])={4}(?=[^\s=])"
     r"|!?\[\[(?P<target>[^\[\]|\n]*)(?:\|(?P<shown>[^\[\]\n]*))?\]\]"
 )
-"""What a reader does not see: tags of HTML, marks of footnotes, a link around its words."""
+"""What a reader does not see: tags of HTML, marks of footnotes and highlights, a link around its words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +166,7 @@ _PROGRAM = re.compile(
     re.IGNORECASE,
 )
 
-_ONE_PROPERTY = re.compile(r"\s*[\w-]{1,40}: [^\n]+\s*")
+_ONE_PROPERTY = re.compile(r"\s*[\w-]{1,40}:(?: [^\n]+|(?:\n[^\n]+,)+\n[^\n]+)\s*")
 
 BETWEEN = " ·"  # what stands between two properties
 

@@ -12,7 +12,8 @@ from notehop.app.answer.draft import Quote
 from notehop.app.answer.facts import names_of
 from notehop.app.answer.passages import BETWEEN, WORD_LISTS, Passage, properties
 from notehop.app.answer.question import FILED_ON
-from notehop.app.answer.relevance import Asked, Candidate, Named
+from notehop.app.answer.reading import NAMING, Named
+from notehop.app.answer.relevance import Asked, Candidate
 from notehop.indexing.tokens.words import fold
 
 TYPED = ("number_there", "date_there", "name_there", "place_there")
@@ -24,9 +25,6 @@ for no more than that."""
 
 OPEN = ("open", "comparison")
 """Forms of questions that may ask for a property by another word than its key: "in what state is it?"."""
-
-_NAMING = re.compile(r"(?:alias|aliases|tag|tags|title|cssclass|cssclasses)\b", re.IGNORECASE)
-"""Properties that name a note and say nothing of it."""
 
 ITEMS, WORDS = 14, 60  # of the longest section that is a field
 BRIEF = 15  # words of the longest that may be asked for by other words than its heading
@@ -75,7 +73,7 @@ class AskedProperties:
     def _is_filing(self, one: Passage) -> bool:
         """Whether a property names its note, or tells when it was made, which is not asked for."""
         filed = "date" not in self.forms and FILED_ON.search(one.text) is not None
-        return filed or _NAMING.match(one.text) is not None
+        return filed or NAMING.match(one.text) is not None
 
     def has_asked(self, one: Candidate) -> bool:
         """Whether a question has the key of one of the properties of a note."""
@@ -125,7 +123,7 @@ class AskedProperties:
         left = self.asked.words - {*self.words(" ".join((named.source.title, *named.names)))}
         if self.form in OPEN:
             return bool(left)
-        listed = [one for one in properties(named.source.text) if not _NAMING.match(one.text)]
+        listed = [one for one in properties(named.source.text) if not NAMING.match(one.text)]
         said = (each.text if self.form == "yesno" else _key(each) for each in listed)
         if left.intersection(self.words(" ".join(said))):
             return True

@@ -92,8 +92,8 @@ EXACT: Mapping[str, tuple[re.Pattern[str], re.Pattern[str]]] = {
          r"per ?cent|percentage|prozent|pourcentage|porcentaje|percentuale",
          r"%|\bper ?cent|prozent|pour cent|por ciento|per cento"),
         ("contact",
-         r"(?:tele)?phone number|telephone|phone|(?<!an )e-?mail(?: address)?|telefonnummer"
-         r"|numero de telephone",
+         r"(?:tele)?phone(?: number)?|(?<!an )e-?mail(?: address|(?= (?:of|for|to|von|de|van)\b)|$)"
+         r"|telefonnummer|numero de telephone",
          r"(?<![\d-])\+?\d[\d ()/]{5,}\d(?![\d-])|\w@\w"),
         ("colour",
          r"\b(?:(?:which|what)(?: is| was|s)?(?: the)? colou?r|welche farbe|quelle couleur|(?:que|de que)"
@@ -409,7 +409,7 @@ def read(text: str) -> Question:
     if plain.startswith("was ") and language == "de" and "yesno" in forms:
         forms.remove("yesno")
     measure = next((name for name in MEASURES if EXACT[name][0].search(plain)), "")
-    if "number" not in forms and measure != "contact":
+    if ("number" not in forms and measure != "contact") or "person" in forms:
         measure = ""
     exact, counted = _exact(plain, forms, measure)
     return Question(

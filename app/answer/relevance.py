@@ -4,15 +4,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-import numpy as np
-from numpy.typing import NDArray
-
 from notehop.app.answer.facts import Facts, facts_of, names_of
-from notehop.app.answer.passages import WORD_LISTS, Passage, SentenceSpans, passages
+from notehop.app.answer.passages import WORD_LISTS, Passage
 from notehop.app.answer.question import (
     ARTICLE,
     COPULA,
@@ -26,7 +23,7 @@ from notehop.app.answer.question import (
     says_form,
     spells,
 )
-from notehop.app.models import Source
+from notehop.app.answer.reading import SHORT, Named, Reading, is_bare
 from notehop.indexing.tokens.words import fold
 
 COMPARED = 20
@@ -38,69 +35,6 @@ LONGEST = 300
 
 EVERYDAY = 0.6  # what an everyday word weighs that no note has: they may well have another for it
 RARER = 1.4  # how much rarer the word is that a question turns on
-
-Vectors = NDArray[np.float32]
-Compare = Callable[[str, Sequence[str]], tuple[Vectors, Vectors]]
-
-
-@dataclass(frozen=True, slots=True)
-class Term:
-    """A word of a query, folded and stemmed.
-
-    ``weight`` is its rarity in the vault, above 0. ``absent``: no note holds it; ``missing``: although
-    the query is in the language of the notes; ``common``: and an everyday word. ``written`` is how the
-    query has it.
-    """
-
-    word: str
-    weight: float
-    missing: bool = False
-    written: str = ""
-    absent: bool = False
-    common: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """How text is read: as the index reads it, so that words match here as they do there.
-
-    ``words``: text -> its words, folded and stemmed. ``terms``: query -> those of its words that
-    say something, each once. ``vectors``: (query, texts) -> their vectors of length 1, shapes (d,)
-    and (n, d); None where no model is at hand. ``language`` is that of the notes, ``small`` holds its
-    words that say nothing, as ``words`` gives them. ``named`` tells whether a note of the vault
-    goes by a name.
-    """
-
-    words: Callable[[str], Sequence[str]]
-    terms: Callable[[str], Sequence[Term]]
-    sentences: SentenceSpans
-    vectors: Compare | None = None
-    language: str = "en"
-    small: frozenset[str] = frozenset()
-    named: Callable[[str], bool] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Named:
-    """A source with the other names of its note, under which a query may know it.
-
-    ``subject``: its note is what a question for news is about. ``news``: its rank, from 1, among the newest
-    notes with news of that; 0 for none. ``linked`` is the sentence whose link leads to it, for a connected
-    note, ``link_likeness`` its cosine. ``opens``: its note begins so; ``table_head``: of an earlier table.
-    """
-
-    source: Source
-    names: Sequence[str] = ()
-    subject: bool = False
-    news: int = 0
-    linked: str = ""
-    link_likeness: float = 0.0
-    opens: bool = False
-    table_head: str = ""
-
-    def passages(self, sentences: SentenceSpans) -> Sequence[Passage]:
-        """What can be quoted of the source."""
-        return passages(self.source.text, sentences, self.table_head)
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +134,8 @@ class Asked:
 
     def is_told_more(self, one: Candidate) -> bool:
         """Whether a passage says anything that the question does not."""
+        if one.passage.kind == "property":
+            return not one.features["bare"]
         if one.passage.kind not in ("prose", "item") or "list" in self.question.forms:
             return True
         return bool(one.features["title_tells"]) or (one.fresh > 0 and not one.features["bare"])
@@ -334,7 +270,9 @@ def _by_words(at: int, named: Named, asked: Asked, together: _Sources) -> list[C
                 if 0 <= other < len(read) and read[other].group == passage.group
             )
         )
-        fresh = len(own[order] - small - asked.all_words - title)
+        known = small | asked.all_words | title
+        # "My email provider", below "FastMail": what it hangs on is told.
+        fresh = len(own[order] - known) or (passage.depth > 1 and len(with_lead - known))
         in_text, in_lead = asked.share(own[order]), asked.share(with_lead)
         apart = with_lead | above
         in_heading, in_title = asked.share(apart), asked.share(apart | title)
@@ -394,41 +332,8 @@ def _shape(order: int, passage: Passage, read: Sequence[Passage], fresh: int) ->
 
 
 TELLS = 3  # words with which a passage says something of a term, and does not only name it
-SHORT = 5  # words of what may be no more than a label
-LONGEST_NAMES = 24  # words of a line that may be names of notes alone
 
 
-def is_bare(passage: Passage, reading: Reading) -> bool:
-    """Whether a passage is a link, an embed or tags alone: no words of its own, nothing said."""
-    if passage.kind not in ("prose", "item") or passage.lead:
-        return False
-    text = passage.text.strip()
-    if text.rstrip("*_\"'”’)")[-1:] in ".!?:;。！？…":
-        return False
-    words = _WORD.findall(text)
-    if all(one.startswith("#") for one in _LABEL.sub("", text).split()):
-        return True
-    if reading.named is not None and _names_alone(text, reading.named):
-        return True
-    said = DIGITS.search(text) is not None or ":" in text or passage.kind == "item"
-    return len(words) <= SHORT and not said
-
-
-def _names_alone(text: str, named: Callable[[str], bool]) -> bool:
-    """Whether a text is nothing but names of notes, one or several."""
-    words = text.split()
-    if len(words) > LONGEST_NAMES:
-        return False
-    at = 0
-    while at < len(words):
-        ends = range(len(words), at, -1)
-        at = next((end for end in ends if named(" ".join(words[at:end]).strip(",;·|"))), 0)
-        if not at:
-            return False
-    return True
-
-
-_LABEL = re.compile(r"^[^\s:#]+:\s+")
 _FILED = re.compile(r"\b(?:creat|modif|updat|written|wrote|added)", re.IGNORECASE)
 
 

@@ -13,8 +13,9 @@ from itertools import chain
 from notehop.app.answer.draft import Quote
 from notehop.app.answer.passages import WORD_LISTS, Passage
 from notehop.app.answer.properties import OPEN, AskedFields, AskedProperties, has_typed
-from notehop.app.answer.question import DIGITS
-from notehop.app.answer.relevance import Asked, Candidate, Named
+from notehop.app.answer.question import DIGITS, fits
+from notehop.app.answer.reading import Named
+from notehop.app.answer.relevance import Asked, Candidate
 from notehop.app.answer.sections import (
     EXACT,
     LONGEST_LIST,
@@ -43,6 +44,7 @@ DEFINED = 0.7  # the same where a definition or a property is asked for: one is 
 SHARPNESS = 2.0  # a source is as good as its best sentence and, by this much less, as its others
 
 POINTERS = 3  # candidates, best first, that are followed where they lead
+NEARER = 0.08  # how much nearer than the best, as a cosine, what is counted is first
 FAR = 3.0  # how much less likely than a sentence what it leads to may be
 
 
@@ -87,6 +89,8 @@ class _Selection:
             found = _first_of(lambda one: "news" in one.features, found)
         if found and self.form == "list":
             found = _first_of(self._is_introduced(found[0]), found, NEAR)
+        if question.exact == "count":
+            found = self._counted(found)
         if self.form == "reason":
             found = _first_of(self._is_cause_of(found), found)
         if self.form == "definition":
@@ -160,7 +164,7 @@ class _Selection:
                 quotes.append(self.properties.quoted(self.sources[at]))
             else:
                 quotes += section.quoted(self.sources[at], orders, begin, read)
-        return quotes
+        return _in_order(quotes) if self.form == "howto" else quotes
 
     def _passages(self, source: int) -> Sequence[Passage]:
         return self.sources[source].passages(self.asked.reading.sentences)
@@ -341,6 +345,21 @@ class _Selection:
 
         return _first_of(under, found, FAR)
 
+    def _counted(self, found: list[Candidate]) -> list[Candidate]:
+        """The candidates, that first which has a number of what is counted, and is nearer than the best:
+        "6 eggs" before "the remaining 5 eggs"."""
+        question, words, known = self.asked.question, self.words, self.asked.numbers
+        fit = [
+            one
+            for one in found
+            if one.score >= found[0].score - NEAR
+            and fits(question, one.passage, self._heading(one), words, known)
+        ]
+        nearest = max(fit, key=lambda one: one.likeness, default=None)
+        if nearest is None or nearest.likeness < found[0].likeness + NEARER:
+            return found
+        return _first_of(lambda one: one is nearest, found)
+
     def _is_cause_of(self, found: Sequence[Candidate]) -> Callable[[Candidate], bool]:
         """Whether a passage says by its heading why something is so, in the note of the best or, if it is
         not far less likely, of what has as much of the question."""
@@ -413,6 +432,17 @@ _FORMER = re.compile(rf"\W*(?:{'|'.join(WORD_LISTS['former'])})")
 def _is_former(text: str) -> bool:
     """Whether a text begins with a word that says that it held once."""
     return _FORMER.match(fold(text).casefold()) is not None
+
+
+def _in_order(quotes: Sequence[Quote]) -> list[Quote]:
+    """The quotes, those first that stand in the section of the first, in its order: its steps."""
+
+    def place(one: Quote) -> tuple[str, str]:
+        return one.source.path, one.source.heading
+
+    own = [one for one in quotes if place(one) == place(quotes[0])]
+    own.sort(key=lambda one: (one.source.lines, one.ranges))
+    return [*own, *(one for one in quotes if place(one) != place(quotes[0]))]
 
 
 def _first_of(

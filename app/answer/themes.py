@@ -20,7 +20,7 @@ from notehop.app.answer.draft import Draft, Part, Quote, Said, laid_out, quoted,
 from notehop.app.answer.extractive import EVEN, look
 from notehop.app.answer.material import Material
 from notehop.app.answer.passages import passages
-from notehop.app.answer.relevance import Named, Reading
+from notehop.app.answer.reading import Named, Reading
 from notehop.app.answer.synthesizer import VaultSynthesizer
 from notehop.app.models import Source
 from notehop.indexing.llm.text import without_control

@@ -24,7 +24,7 @@ from notehop.app.answer.extractive import ExtractiveSynthesizer
 from notehop.app.answer.facts import facts_of
 from notehop.app.answer.material import open_uri
 from notehop.app.answer.passages import passages
-from notehop.app.answer.relevance import Reading, Term, Vectors
+from notehop.app.answer.reading import Reading, Term, Vectors
 from notehop.app.answer.synthesizer import VaultSynthesizer
 from notehop.app.answer.themes import ThemeQuotes, ThemeSynthesizer
 from notehop.app.answer.writing import ANSWER_PROMPT, LlmSynthesizer
