@@ -181,7 +181,9 @@ class AskedFields:
         found, surely = None, 1.0
         if called := [one for one in fields if self._heading(one) <= self.asked.all_words]:
             found = max(called, key=lambda one: (len(self._heading(one)), one.likeness))
-        elif fields and not (question.form == "definition" and fields[0].features["in_its_note"]):
+        elif fields and not (
+            question.form == "definition" and fields[0].features.get("in_its_note")
+        ):
             found, surely = self._likest(fields, ranked), 0.0
         if found is None:
             return None

@@ -327,10 +327,11 @@ def _shape(order: int, passage: Passage, read: Sequence[Passage], fresh: int) ->
         "long": min(1.0, length / 40),
         "fresh": min(1.0, fresh / 8),
         "asks": float(passage.text.rstrip().endswith("?")),
-        "task": float(passage.text.startswith(("[ ]", "[x]"))),
+        "task": float(passage.text.startswith(_BOXES)),
     }
 
 
+_BOXES = ("[ ]", "[x]")
 TELLS = 3  # words with which a passage says something of a term, and does not only name it
 
 
@@ -364,7 +365,7 @@ def _forms(
         )
     if "list" in forms:
         found["item_for_list"] = float(passage.kind == "item")
-    if asked.about and passage.kind != "code":
+    if asked.about and passage.kind != "code" and not text.startswith(_BOXES):
         found |= _defines(asked, passage, named, by_name, opens)
     return found
 

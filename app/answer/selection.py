@@ -91,6 +91,8 @@ class _Selection:
             found = _first_of(self._is_introduced(found[0]), found, NEAR)
         if question.exact == "count":
             found = self._counted(found)
+        if question.exact and found:
+            found = self._fitting(found)
         if self.form == "reason":
             found = _first_of(self._is_cause_of(found), found)
         if self.form == "definition":
@@ -285,6 +287,8 @@ class _Selection:
             if one.passage.kind == "property":
                 if named.opens and named.source.path not in told and self.form != "person":
                     return True
+                if self.form == "definition" and self.properties.names(named):
+                    return self.properties.tells(named)
                 # To a question for yes or no a value that it has is the answer.
                 tells = self.form == "yesno" or self.properties.tells(named)
                 return tells and self.properties.may_be_asked(one, named)
@@ -345,16 +349,23 @@ class _Selection:
 
         return _first_of(under, found, FAR)
 
+    def _fitting(self, found: list[Candidate]) -> list[Candidate]:
+        """The candidates, where the best lacks what an answer must have in it that first which has it; of who
+        or where, a property of the note that is asked about."""
+        if self._fits(found[0]):
+            return found
+        if self.form in ("person", "place"):
+            return _first_of(self.properties.is_typed, found, NEAR)
+        return _first_of(self._fits, found, NEAR)
+
+    def _fits(self, one: Candidate) -> bool:
+        question, words, known = self.asked.question, self.words, self.asked.numbers
+        return fits(question, one.passage, self._heading(one), words, known)
+
     def _counted(self, found: list[Candidate]) -> list[Candidate]:
         """The candidates, that first which has a number of what is counted, and is nearer than the best:
         "6 eggs" before "the remaining 5 eggs"."""
-        question, words, known = self.asked.question, self.words, self.asked.numbers
-        fit = [
-            one
-            for one in found
-            if one.score >= found[0].score - NEAR
-            and fits(question, one.passage, self._heading(one), words, known)
-        ]
+        fit = [one for one in found if one.score >= found[0].score - NEAR and self._fits(one)]
         nearest = max(fit, key=lambda one: one.likeness, default=None)
         if nearest is None or nearest.likeness < found[0].likeness + NEARER:
             return found

@@ -23,6 +23,7 @@ SHORTEST = 4  # letters of a word that may be misspelled: shorter ones are near 
 
 SHORTEST_UNKNOWN = 6  # the same where nothing tells misspelled words from words not used here
 LONG = 8  # letters from which two may be wrong, not one
+APART = 3  # letters that a word and the one that it is read as may differ in, endings among them
 CANDIDATES = 24  # words of the vault that are looked at for one of the query
 TEXTS = 2  # passages that are read for a stem, to see as what word it stands there
 
@@ -58,7 +59,7 @@ def corrected(
         nearest = _nearest(small, word.tokens[0], view, tokenizer)
         built = is_word is not None and _is_built(small, is_word, tokenizer.language)
         # What is built as words are may be one that the notes lack.
-        if nearest is not None and (not built or _has_letters_of(small, nearest)):
+        if nearest is not None and (not built or _is_slip(small, nearest)):
             read[written] = nearest.capitalize() if written[0].isupper() else nearest
     left = (word for word in unread if word.written not in read)
     read |= compounds(left, view, tokenizer)
@@ -76,6 +77,8 @@ def _nearest(word: str, stem: str, view: Snapshot, tokenizer: Tokenizer) -> str 
     order = sorted(near, key=lambda one: (near[one], -len(one), -frequency[one], one))
     ranks: dict[str, tuple[int, int, int]] = {}
     for written in _written(order[:CANDIDATES], view):
+        if OSA.distance(word, written) > APART:
+            continue  # Of "summarize" and "summer" only the stems are alike.
         tokens = tokenizer(written)
         pairs = ((word, written), *((stem, token) for token in tokens))
         distance = min(
@@ -97,6 +100,13 @@ def _is_likely(word: str, meant: str) -> bool:
     if len(word) >= SHORTEST_UNKNOWN or len(word) < len(meant):
         return True
     return _has_letters_of(word, meant)
+
+
+def _is_slip(word: str, meant: str) -> bool:
+    """Whether letters only changed places or were typed twice, or a long word has one too many or too few
+    within it: "recipies"."""
+    within = len(word) >= LONG and word[-2:] == meant[-2:] and Indel.distance(word, meant) == 1
+    return within or _has_letters_of(word, meant)
 
 
 def _has_letters_of(word: str, meant: str) -> bool:
