@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from functools import cache, partial, reduce
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from string import digits
 
@@ -63,6 +63,7 @@ from notehop.indexing.vault.dates import day_in_name
 FROM_NOTE = "From the note {}"
 LISTED_MOST = 20  # notes that are listed where a question asks for all of a kind
 
+_CALLED = ("title", "h1", "h2", "h3")  # fields of the lexical index
 _NEWEST = re.compile(WORDS["newest"])
 _NOTES_THAT_SAY = re.compile(WORDS["notes_that_say"], re.IGNORECASE)
 _ASKS_WHAT_IT_SAYS = re.compile(WORDS["asks_what_it_says"], re.IGNORECASE)
@@ -80,7 +81,8 @@ class ListQuestion:
 
     ``narrowed`` is what it leaves, where notes are listed; ``tasks`` what is wanted of the passages with
     open tasks, and ``said`` when they are due; ``lines`` are those to be listed, and their number, by the
-    passage, and ``said`` what they have in common. ``others`` are passages that ``said`` tells of alone.
+    passage, and ``said`` what they have in common. ``others`` are passages that ``said`` tells of alone;
+    where there are none it tells that there is nothing to list, and what is found is what is near.
     """
 
     narrowed: Narrowed
@@ -92,6 +94,8 @@ class ListQuestion:
     def wanted(self, wanted: Wanted) -> Wanted:
         """What is wanted, with what is to be listed."""
         passages = self.others or tuple(self.tasks or self.lines)
+        if self.said and not passages:
+            return wanted
         limit = wanted.asked.top_k or LISTED_MOST
         most = min(len(passages), limit) or limit
         asked = wanted.asked.model_copy(update={"top_k": most})
@@ -101,9 +105,7 @@ class ListQuestion:
         """What was listed, with what it has in common and how much of it there is."""
         if wanted.passages:
             found = found[: wanted.asked.top_k]
-        if self.others:
-            listed = self.said
-        elif self.lines:
+        if self.lines:
             cut = len(self.lines) > len(found) == wanted.asked.top_k
             count = len(self.lines) if cut else len(found)
             verbs = re.compile(r"\{(\w+)\|(\w+)\}")  # of one, and of several
@@ -121,6 +123,8 @@ class ListQuestion:
             more = "" if len(items) == len(self.tasks) else f", of the newest {notes} with some"
             due = f" {self.said}" if self.said else ""
             listed = f"{counted(sum(map(len, items)), 'open task')}{due} in {notes}{more}"
+        elif self.said:
+            listed = self.said
         else:
             left = self.narrowed.notes.only or frozenset[str]()
             whole = len(found) != wanted.asked.top_k
@@ -168,7 +172,8 @@ def _links_asked(asked: Narrowed, view: Snapshot) -> ListQuestion | None:
 def _tasks_asked(
     asked: Narrowed, view: Snapshot, tokenizer: Tokenizer, trace: Trace, vault: Path
 ) -> ListQuestion | None:
-    """Read a question for open tasks; None where it is another, or there is none to be listed."""
+    """Read a question for open tasks; None where it is another, or there is none to be listed, and a
+    section, or note, with its word for tasks may tell of some."""
     questions = [*task_questions(asked.text, date.today(), view.notes_named)]
     if not questions:
         return None
@@ -182,12 +187,17 @@ def _tasks_asked(
         if found:
             return ListQuestion(asked, question.due.said if question.due else "", found)
     question = questions[0]
+    said = on_one_line(f"{NONE}{question.none.removeprefix('no ')}.")
     if question.due is not None:
         other = None if question.tasks else Due(None, "")
         others, _ = open_tasks(view, replace(question, due=other), asked.text, ids, words)
         if others:
-            said = on_one_line(f"{NONE}{question.none.removeprefix('no ')}.")
             return ListQuestion(asked, said, others=tuple(others)[:1])
+    strictly = question.due is None or question.due.strictly
+    if question.tasks and strictly and not question.subject:
+        called = (view.lexical.holding(words(question.tasks), name) for name in _CALLED)
+        if not among(chain.from_iterable(called), asked.allowed):
+            return ListQuestion(asked, said)
     if there:
         trace.warn(on_one_line(question.none))
     return None

@@ -28,7 +28,7 @@ def _pattern(*written: str) -> re.Pattern[str]:
 
 _ASKS, _ASKS_AT_A_TIME = _pattern(*_TASKS["asks"]), _pattern(*_TASKS["asks_at_a_time"])
 _DUE, _OVERDUE = _pattern(r"\b(?:{due})\b"), _pattern(r"\b(?:{overdue})\b")
-_STATE = _pattern("{open}|{overdue}")
+_STATE, _TASK = _pattern("{open}|{overdue}"), _pattern("{task}")
 _PAST = _pattern(_TASKS["past"])
 _MARK = _pattern(_TASKS["due_mark"])
 _WORD = re.compile(r"\w[\w'’.-]*")
@@ -82,12 +82,12 @@ class OpenTasks:
 
 @dataclass(frozen=True, slots=True)
 class TaskQuestion:
-    """What a question wants the open tasks of, empty for all, and when they are due. ``tasks``: it speaks
-    of tasks, and not only of what is due."""
+    """What a question wants the open tasks of, empty for all, and when they are due. ``tasks`` is its word
+    for tasks, empty where it asks for what is due or left to do."""
 
     subject: str
     due: Due | None
-    tasks: bool
+    tasks: str
 
     @property
     def none(self) -> str:
@@ -97,7 +97,7 @@ class TaskQuestion:
             return f"no open task{about} is {self.due.said}"
         if self.subject:
             return f"no open task (- [ ]) stands in {self.subject} or speaks of it"
-        return "no note has an open task (- [ ])"
+        return "no note has an open task, a box that is not ticked"
 
 
 def task_questions(
@@ -112,7 +112,7 @@ def task_questions(
         return  # a note is called "Tasks"
     found = _ASKS.search(text)
     if found is not None and named(subject := _subject(text, found)):
-        yield TaskQuestion(subject, None, tasks=True)
+        yield TaskQuestion(subject, None, _task_word(found))
         return
     overdue, is_due = _OVERDUE.search(text), _DUE.search(text)
     period = period_of(text, today, ahead=not (overdue or _PAST.search(text)))
@@ -129,10 +129,15 @@ def task_questions(
         found = _ASKS_AT_A_TIME.search(said) if found is None else _ASKS.search(said)
     if found is None:
         return
-    tasks = re.search(_TASKS["task"], found[0], re.IGNORECASE) is not None
+    tasks = _task_word(found)
     for due in dues:
         if due is None or due.period is not None or tasks:  # "what is due?" may be a rent
             yield TaskQuestion(_subject(said, found), due, tasks)
+
+
+def _task_word(found: re.Match[str]) -> str:
+    word = _TASK.search(found[0])
+    return "" if word is None else word[0]
 
 
 def _due(text: str, period: Period, *, strictly: bool) -> Due:
