@@ -32,6 +32,7 @@ _OF_A_KIND = re.compile(WORDS["of_a_kind"])
 _WORD = re.compile(r"[^\W_]+")
 ASKING, DONE = SMALL | {*WORDS["asking"]}, frozenset(WORDS["done"])
 HAVING, NO_KIND = frozenset(WORDS["having"]), frozenset(WORDS["no_kind"])
+_OF_A_DAY = SMALL | {*WORDS["of_a_day"]}
 _DOER = re.compile(WORDS["doer"])
 _GOES_ON, _IS_DONE = re.compile(WORDS["goes_on"]), re.compile(WORDS["is_done"])
 
@@ -153,6 +154,13 @@ def key_words(key: str, asked: Collection[str], tokenizer: Tokenizer) -> frozens
     own = tokens_of(key, tokenizer)
     doing = tokens_of(_DOER.sub("", key), tokenizer)
     return next((frozenset(one) for one in (own, doing) if one and {*one} <= {*asked}), frozenset())
+
+
+def key_of_a_day(key: str, asked: Collection[str], tokenizer: Tokenizer) -> frozenset[str]:
+    """As :func:`key_words`, of a key whose value is a day: what was read has a "date read"."""
+    telling_words = (word for word in plain_words(key).split() if word not in _OF_A_DAY)
+    own = key_words(" ".join(telling_words) or key, asked, tokenizer)
+    return own and own.union({*asked}.intersection(tokens_of(key, tokenizer)))
 
 
 def candidates(plain: str, labels: NoteLabels, tokenizer: Tokenizer) -> list[Named]:

@@ -5,7 +5,7 @@ filters; of open tasks ("what is still to do for the hide?"); or of the notes th
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from functools import cache, partial, reduce
@@ -32,7 +32,6 @@ from notehop.app.retrieval.filters import (
 from notehop.app.retrieval.intents import names_of
 from notehop.app.retrieval.relevance import asks_for_templates, read_templates, templates_of
 from notehop.app.services.kinds import (
-    ASKING,
     ASKS_OF_A_TIME,
     CHOICES,
     DONE,
@@ -44,7 +43,7 @@ from notehop.app.services.kinds import (
     conditions_of,
     covering,
     folders_of,
-    key_words,
+    key_of_a_day,
     note_of_folder,
     plain_words,
     telling,
@@ -62,7 +61,10 @@ from notehop.indexing.vault.dates import day_in_name
 
 FROM_NOTE = "From the note {}"
 LISTED_MOST = 20  # notes that are listed where a question asks for all of a kind
+Line = tuple[ChunkId, str, int]
+"""A line of a note: its passage, text and number."""
 
+_LINE = re.compile(r"[\s>*_+(\[-]*(?P<key>[^\W\d_][^:\n]{0,40}):{1,2}[\s*_\[]*(?P<value>\S.*)")
 _CALLED = ("title", "h1", "h2", "h3")  # fields of the lexical index
 _NEWEST = re.compile(WORDS["newest"])
 _NOTES_THAT_SAY = re.compile(WORDS["notes_that_say"], re.IGNORECASE)
@@ -357,36 +359,46 @@ def _dated_lines(
     tokenizer: Tokenizer,
     is_template: Callable[[str], bool],
 ) -> ListQuestion | None:
-    """Read a question for the notes with a day of a property in a time ("which contracts end in 2026?",
-    "birthdays in May"); None where it is another."""
-    labels, idle = view.labels, ASKING | HAVING | DONE
-    words = tokens_of(" ".join(word for word in plain.split() if word not in idle), tokenizer)
-    if not words or len(words) > LONGEST or _OPEN_ENDED.search(asked.text):
+    """Read a question for the notes with a day of a property, or in a line of their text that begins as one
+    does, in a time ("which contracts end in 2026?", "birthdays in May"); None where it is another."""
+    labels, named = view.labels, telling(plain)
+    asked_words = tokens_of(" ".join(named), tokenizer)
+    words = tokens_of(" ".join(word for word in named if word not in HAVING | DONE), tokenizer)
+    if not named or max(len(words), len(named) / 2) > LONGEST or _OPEN_ENDED.search(asked.text):
         return None
     kinds = candidates(plain, labels, tokenizer)
-    own_words = cache(lambda key: key_words(key, words, tokenizer))
-    found: dict[str, tuple[tuple[int, ...], str, str]] = {}
-    for name, value in labels.with_any(period.written):
-        key = property_key(name)
-        own = frozenset() if key is None or key in NO_KIND else own_words(key)
-        rest = [word for word in words if word not in own]
-        day = day_said(value, yearly=period.yearly) if len(rest) < len(words) else None
-        if key is None or day is None or not period.holds(day):
+    own_words = cache(lambda key: key_of_a_day(key, asked_words, tokenizer))
+    in_text = _lines_in_text(asked_words, period, asked, view, tokenizer)
+    found: dict[str, tuple[tuple[int, ...], str, str, Line | None]] = {}
+    properties = (
+        (key, value.strip("['\"]"), labels.having(name, value), None)
+        for name, value in labels.with_any(period.written)
+        if (key := property_key(name)) is not None
+        # The day of a link without quotes in the front matter was not read.
+        if key not in NO_KIND or value[:2] == "['" or any(key == one[1] for one in found.values())
+    )
+    several = False
+    for key, value, notes, line in chain(in_text, properties):
+        own = own_words(key)
+        day = day_said(value, yearly=period.yearly) if own else None
+        if day is None or not period.holds(day):
             continue
         said = day.timetuple()[period.yearly : 3]
-        for chosen in islice(covering(rest, kinds), CHOICES):
-            notes = [labels.having(name, value)]
-            notes += [notes_of(one, labels, date.today()) for one in chosen]
-            for path in reduce(frozenset.intersection, notes):
-                found.setdefault(path, (said, key, value))
-    ordered = sorted(found.items(), key=lambda item: (item[1], item[0]))
+        for chosen in islice(covering([word for word in words if word not in own], kinds), CHOICES):
+            those = (notes_of(one, labels, date.today()) for one in chosen)
+            for path in reduce(frozenset.intersection, those, notes):
+                before = found.setdefault(path, (said, key, value, line))[3]
+                several |= bool(line and before and line[2] != before[2])
+    if several and all(line for *_, line in found.values()):
+        return None  # one note with an entry for each
+    ordered = sorted(found.items(), key=lambda item: (item[1][0], item[0]))
     lines: dict[ChunkId, tuple[str, int]] = {}
-    for path, (_, key, value) in ordered:
+    for path, (_, key, value, line) in ordered:
         ids = among((one.id for one in view.chunks_of(path)), asked.allowed)
-        place = _line_of(key, value, view.chunks(ids).values())
-        if place is not None and not is_template(path):
+        if ids and not is_template(path):
+            place = line or _line_of(key, value, view.chunks(ids).values()) or (ids[0], "", 0)
             lines[place[0]] = place[1:]
-    keys = " or ".join(dict.fromkeys(key for _, key, _ in found.values()))
+    keys = " or ".join(dict.fromkeys(key for _, key, _, _ in found.values()))
     last = period.end - timedelta(days=1)
     days = f"{period.first:%B}" if last > period.first else f"{period.first.day} {period.first:%B}"
     if not period.yearly:
@@ -394,7 +406,28 @@ def _dated_lines(
     return ListQuestion(asked, f"{{has|have}} {keys} in {days}", lines=lines) if lines else None
 
 
-def _line_of(key: str, value: str, chunks: Iterable[ChunkRow]) -> tuple[ChunkId, str, int] | None:
+def _lines_in_text(
+    words: Sequence[str], period: Period, asked: Narrowed, view: Snapshot, tokenizer: Tokenizer
+) -> Iterator[tuple[str, str, Paths, Line]]:
+    """The key, value, note and place of lines such as "Created: 2024-05-23", in passages with any of the
+    words and a part of a day in that time."""
+
+    def holding(*parts: str) -> set[ChunkId]:
+        return view.lexical.holding(parts, "content")
+
+    ids = set().union(*map(holding, words))
+    ids &= set().union(*(holding(*tokenizer(part)) for part in period.written))
+    for one in view.chunks(among(sorted(ids), asked.allowed)).values():
+        for number, line in enumerate(one.text.splitlines()):
+            if one.kind != "properties" and (said := _LINE.match(line)):
+                key, place = (
+                    said["key"].rstrip("*_ "),
+                    (one.id, line.strip(), one.first_line + number),
+                )
+                yield key_label(key), said["value"], frozenset([one.path]), place
+
+
+def _line_of(key: str, value: str, chunks: Iterable[ChunkRow]) -> Line | None:
     """The line of a note's properties with a value: its passage, text and number."""
     for one in chunks:
         for number, line in enumerate(one.text.splitlines()):

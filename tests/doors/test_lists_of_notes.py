@@ -36,6 +36,9 @@ NOTES |= {f"Rack {n // 2}/Old/Test/Tile/Tile {n}.md": "It has ash on it.\n" for 
 NOTES |= {"Kiln log 2.md": "#log\n### Cones\n- \n", "Firing 7.md": "We asked Jon.\n"}
 NOTES |= {"Jars/Jars.md": "Jars.\n", "Jars/Big.md": "---\ntype: jar\n---\nA jar.\n"}
 NOTES |= {"Jars/April 2026.md": "Much rain.\n", "2024-02-29.md": "A day too many.\n"}
+NOTES |= {"Jug.md": "---\ntype: jug\nDate glazed: [[2027-02-03]]\n---\nA jug.\n"}
+NOTES |= {"Barn.md": "Of oak.\n\n*Created: [[2027-01-05]]*\n- **Built**: 9 June 1999\n"}
+NOTES |= {"Loft.md": "---\ncreated: '[[2027-01-05]]'\n---\nOf fir.\n"}
 NOTES["Firing 22.md"] = "---\ntype: firing\ncreated: 2031-01-01\n---\n- Cone 22.\n- Too hot.\n"
 
 
