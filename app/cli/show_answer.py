@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from notehop.app import models
 from notehop.app.cli.output import headline, show, show_line
+from notehop.app.models.text import uncited
 from notehop.indexing.graph.files import is_note
 from notehop.indexing.shown import location
 from notehop.indexing.vault.plain import flat
@@ -48,9 +49,7 @@ def show_answer(answer: models.Answer, *, written: bool = False) -> None:
             lines = lines if is_note(citation.path) else ""
             said = f"{lines}: “{_cut(citation.quote, QUOTED)}”"
         show(SUPPORT[citation.support] + said, indent=4)
-    cited = {citation.marker for citation in answer.citations}
-    others = [source for source in answer.sources if source.marker not in cited]
-    if others:
+    if others := uncited(answer):
         headline("Also found" if answer.citations else "Found", "not cited")
     for source in others:
         _show_source(source)

@@ -23,6 +23,7 @@ MORE = "Raise budget, or use read_note."
 
 _HEADING, _EMPTY = re.compile(r"\s*#{1,6} "), re.compile(r"\s*(?:[-*+](?: \[.\])?\s*)?")
 
+NEAREST = 3  # passages that are named below an answer which says that there is none
 NAMED = 5  # passages that are named though they did not fit
 NAMED_LINKS = 30  # notes that are named of those that a note links to, or that link to it
 
@@ -96,8 +97,7 @@ def answer_text(answer: models.Answer, budget: int, more: str = MORE) -> str:
     written = [one for one in answer.citations if one.support is not None]
     texts = left.first(f"{one.marker}\n{_quoted(filled(one.text))}" for one in written)
     citations = ["\n".join(places), *texts]
-    cited = {one.marker for one in answer.citations}
-    others = [one for one in answer.sources if one.marker not in cited]
+    others = uncited(answer)
     # Names first: what there is matters more than what the first of it says.
     also = left.first(f"{one.marker} {_at(one)}" for one in others)
     near = left.first(_connected(answer.connected_notes))
@@ -105,6 +105,15 @@ def answer_text(answer: models.Answer, budget: int, more: str = MORE) -> str:
         citations.append("Also found, not cited:\n" + "\n".join(also))
     left_out = [*written[len(texts) :], *others[len(also) :]]
     return _reply_text(answer, [*head, *citations], near, answer.sources, left_out, more)
+
+
+def uncited(answer: models.Answer) -> list[models.Source]:
+    """What was found beside what is cited; where a search found no answer, the nearest of what is near."""
+    cited = {one.marker for one in answer.citations}
+    others = [one for one in answer.sources if one.marker not in cited]
+    if answer.mode == "none" and any(one.relevance is not None for one in others):
+        return [one for one in others if not one.weak][:NEAREST]
+    return others
 
 
 def browse_text(result: models.BrowseResult, budget: int) -> str:

@@ -16,6 +16,7 @@ from string import digits
 from llama_index.core.schema import NodeWithScore
 
 from notehop.app.answer.draft import FEW, NONE
+from notehop.app.answer.material import CONNECTED
 from notehop.app.models import Filters
 from notehop.app.retrieval.chain import Wanted
 from notehop.app.retrieval.components import Trace, noted
@@ -127,6 +128,7 @@ class ListQuestion:
             listed = f"{counted(sum(map(len, items)), 'open task')}{due} in {notes}{more}"
         elif self.said:
             listed = self.said
+            found = [hit for hit in found if hit.node.metadata.get("role") != CONNECTED]
         else:
             left = self.narrowed.notes.only or frozenset[str]()
             whole = len(found) != wanted.asked.top_k

@@ -109,6 +109,7 @@ def test_where_nothing_answers_that_is_said_and_which_words_no_note_has(
     assert answer.sources
     near = next((one.title for one in answer.sources if not one.weak), None)
     assert (f"Nearest: {near}" if near else "No passage is near it.") in answer.answer
+    assert str(answer).count("\n[") == min(3, sum(not one.weak for one in answer.sources))
 
 
 def test_a_quote_says_where_it_stands_and_not_that_it_is_right(
