@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import tomllib
 import unicodedata
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Sequence, Set
 from dataclasses import dataclass, field, replace
 from itertools import chain, combinations
 from pathlib import Path
@@ -196,31 +196,35 @@ def asked_again(text: str, last: Turn, content: Sequence[str], *, named: bool) -
     found = (_INSTEAD if other else _CONDITION).match(plain)
     if found is None:
         return None
-    condition = plain[found.end() :]
-    if not other and (moved := _moved(_after(text, found[0].count(" ")), base, last.subject)):
-        return moved
-    if named:
-        return None
-    own = {_plain(word) for word in content} - {*_plain(last.subject).split()}
-    if not own or len(condition.split()) > SHORT:
-        return None
+    condition, subject = plain[found.end() :], {*_plain(last.subject).split()}
     if _ASKS.search(condition) or _PRONOUNS.search(condition):
         return None
-    return with_subject(base, _after(text, found[0].count(" ")))
+    written = _after(text, found[0].count(" "))
+    if not other and (moved := _moved(written, base, subject if named else set())):
+        return moved
+    own = {_plain(word) for word in content} - subject
+    if named or not own or len(condition.split()) > SHORT:
+        return None
+    return with_subject(base, written)
 
 
-def _moved(condition: str, base: str, subject: str) -> str:
+def _moved(condition: str, base: str, subject: Set[str]) -> str:
     """A question with another place, time or person at its end ("and in Seville?", after "… in Malta?");
-    empty where it ends on none that is the subject, a number or has a capital."""
+    empty where both are no names, and no numbers, and it does not end on its subject."""
     word, _, name = condition.partition(" ")
-    end = re.search(
-        rf"(?<!\w){re.escape(word)} ((?:\S+ )?[^\s?!.]+)[\s?!.…]*$", base, re.IGNORECASE
-    )
+    tail = rf"(?<!\w){re.escape(word)} ((?:\S+ )?[^\s?!.]+)[\s?!.…]*$"
+    end = re.search(tail, base, re.IGNORECASE)
     if end is None or len(name.split()) > FEW:
         return ""
-    known, both = {*_plain(subject).split()}, (end[1], name)
-    alike = all(one[:1].isupper() or one[:1].isdigit() for one in both)
-    return f"{base[: end.start(1)]}{name}?" if alike or {*_plain(end[1]).split()} <= known else ""
+    was, year = end[1], re.search(r" \d+$", end[1])
+    if year is not None and name.replace(" ", "").isalpha():
+        name += year[0]  # "… in May 2019?", "and in June?"
+    alike = was[0].isdigit() == name[0].isdigit() and all(
+        one[0].isdigit() or one[0].isupper() for one in (was, name)
+    )
+    if not alike and not (subject and {*_plain(was).split()} <= subject):
+        return ""
+    return f"{base[: end.start(1)]}{name}?"
 
 
 LONGEST_SUBJECT = 8  # words of one that another is put in the place of

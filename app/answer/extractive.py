@@ -166,12 +166,9 @@ def _exact(asked: Asked, ranked: Sequence[Candidate], sources: Sequence[Named]) 
     }
 
 
-UNKNOWN = (
-    0.4  # share of a question, by weight, that words make up which no note has: too much to be sure
-)
-BESIDE = (
-    0.2  # share of a question, beside the name of its note, up to which a few words say none of it
-)
+# By weight, of a question:
+UNKNOWN = 0.4  # share that words make up which no note has: too much to be sure
+BESIDE = 0.2  # share, beside the name of its note, up to which a few words say none of it
 FEW = 10  # of such words
 NEARER = 0.06  # how much nearer to the question, as a cosine, they make their note than its name alone is
 

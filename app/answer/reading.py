@@ -84,7 +84,6 @@ class Named:
 
 
 _WORD = re.compile(r"[^\W\d_]+")
-_LABEL = re.compile(r"^[^\s:#]+:\s+")
 
 
 def is_bare(passage: Passage, reading: Reading) -> bool:
@@ -97,7 +96,7 @@ def is_bare(passage: Passage, reading: Reading) -> bool:
     if text.rstrip("*_\"'”’)")[-1:] in ".!?:;。！？…":
         return False
     words = _WORD.findall(text)
-    if all(one.startswith("#") for one in _LABEL.sub("", text).split()):
+    if all(one.startswith("#") for one in text.split()):
         return True
     if reading.named is not None and _names_alone(text, reading.named):
         return True

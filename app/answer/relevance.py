@@ -400,7 +400,9 @@ def _defines(
     """Whether a passage says what something is, or a part of it does: a glossary may have several in one."""
     plain = fold(passage.text).casefold()
     end, copula, alone, says = _said_of(asked, plain)
-    if copula is None or _WHILE.match(plain):
+    begins = _WHILE.match(plain)
+    other = begins is not None and begins[0].strip() not in asked.question.about.split()
+    if copula is None or other:
         parts = (_said_of(asked, plain[one.end() :]) for one in _PART.finditer(plain))
         none = (end, None, alone, False)
         end, copula, alone, says = next(

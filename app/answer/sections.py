@@ -29,6 +29,7 @@ _ENUMERATES = re.compile(r": [^,;]+[,;] [^,;]+(?:[,;] | and | or )")
 """An item that is a list of its own."""
 
 _KEPT = re.compile(rf"\W*(?:{'|'.join(WORD_LISTS['kept'])})\W*:")
+_TAGGED = re.compile(r"[^\s:#]+:(?:\s+#\S+)+")
 
 _BORNE_OUT = ("reason", "yesno")
 """Forms of questions whose answer may need what stands beside it."""
@@ -97,7 +98,7 @@ class Sections:
                 length += length_of([read[at]])
                 orders.add(at)
                 at += step
-        while (last := max(orders)) > one.order and self._leads_away(read[last]):
+        while (last := max(orders)) > one.order and self._leads_away(read[last], one):
             orders.remove(last)
         if one.order in numbered:
             begin = min(orders.intersection(group))  # Steps come in their order.
@@ -110,15 +111,17 @@ class Sections:
             begin -= 1
         return orders - self._beside_the_point(one, orders, begin, read), begin
 
-    def _leads_away(self, passage: Passage) -> bool:
-        """Whether a passage introduces what does not come along, has tags or names of notes alone, or stands
-        under a label such as "References:"."""
+    def _leads_away(self, passage: Passage, one: Candidate) -> bool:
+        """Whether a passage, but of the list of the best, introduces what does not come along, has tags or
+        names of notes alone, or stands under a label such as "References:" which is not asked for."""
+        if passage.text.endswith(":"):
+            return True
+        if passage.group == one.passage.group and passage.kind == "item":
+            return False
         label = fold(passage.lead or passage.text).casefold()
-        return (
-            passage.text.endswith(":")
-            or is_bare(passage, self.asked.reading)
-            or _KEPT.match(label) is not None
-        )
+        kept = _KEPT.match(label) or _TAGGED.fullmatch(label)
+        asked = kept and not self.asked.all_words.isdisjoint(self.asked.reading.words(kept[0]))
+        return not asked and (kept is not None or is_bare(passage, self.asked.reading))
 
     def _is_whole(self, one: Candidate, group: Sequence[int]) -> bool:
         """Whether a list or table is asked for, or its steps."""

@@ -102,7 +102,7 @@ class _Selection:
             found = _first_of(self._explains_alias, found, NEAR)
             if found and not defines(found[0]) and self._headed(found[0]) != self.asked.about:
                 found = _first_of(self._opens_section, found, NEAR)
-        if not self.asked.numbers and not _is_former(self.asked.question.text):
+        if not self.asked.numbers and not _FORMER.search(fold(question.text).casefold()):
             found = _first_of(lambda one: not _is_former(one.passage.text), found, NEAR)
         self.field = self.fields.first(ranked)
         if self.field is not None and found[:1] != [self.field]:
@@ -279,7 +279,9 @@ class _Selection:
         The properties stay of a note that has nothing else, unless somebody is asked for.
         """
         told = {
-            self.sources[one.source].source.path for one in found if one.passage.kind != "property"
+            self.sources[one.source].source.path
+            for one in found
+            if one.passage.kind != "property" and not one.features["task"]
         }
 
         def may(one: Candidate) -> bool:
@@ -287,8 +289,8 @@ class _Selection:
             if one.passage.kind == "property":
                 if named.opens and named.source.path not in told and self.form != "person":
                     return True
-                if self.form == "definition" and self.properties.names(named):
-                    return self.properties.tells(named)
+                if self.form == "definition" and named.source.path not in told:
+                    return self.properties.names(named) and self.properties.tells(named)
                 # To a question for yes or no a value that it has is the answer.
                 tells = self.form == "yesno" or self.properties.tells(named)
                 return tells and self.properties.may_be_asked(one, named)
@@ -384,15 +386,15 @@ class _Selection:
         )
 
     def _is_introduced(self, best: Candidate) -> Callable[[Candidate], bool]:
-        """Whether a passage is an item of a list, in the note of the best that is none, which a line with a
-        word of the question introduces."""
-        path = self.sources[best.source].source.path
+        """Whether a passage is an item of a list, in the note of the best that is none, which a line
+        introduces with as much of the question."""
+        path, share = self.sources[best.source].source.path, self.asked.share
         return lambda one: (
             best.passage.kind == "prose"
             and one.passage.kind == "item"
             and one.passage.lead.endswith(":")
             and self.sources[one.source].source.path == path
-            and not self.asked.words.isdisjoint(self.words(one.passage.lead))
+            and share(self.words(one.passage.lead)) >= max(share(best.words), 1e-6)
         )
 
     def _heading(self, one: Candidate) -> str:

@@ -77,9 +77,10 @@ def _nearest(word: str, stem: str, view: Snapshot, tokenizer: Tokenizer) -> str 
     order = sorted(near, key=lambda one: (near[one], -len(one), -frequency[one], one))
     ranks: dict[str, tuple[int, int, int]] = {}
     for written in _written(order[:CANDIDATES], view):
-        if OSA.distance(word, written) > APART:
-            continue  # Of "summarize" and "summer" only the stems are alike.
         tokens = tokenizer(written)
+        alike = any(_has_letters_of(stem, token) for token in tokens)
+        if OSA.distance(word, written) > APART and not alike:
+            continue  # Of "summarize" and "summer" only the stems are alike.
         pairs = ((word, written), *((stem, token) for token in tokens))
         distance = min(
             (OSA.distance(*pair, score_cutoff=edits) for pair in pairs if _is_likely(*pair)),
