@@ -62,8 +62,9 @@ class Trace:
 
     ``counts`` maps stage -> what was counted -> how many (or which, for a name); ``timings_ms`` maps
     stage -> milliseconds, added up when a stage runs twice. ``text`` is what was searched for, the query
-    without its filters, None until that is known. ``plan`` is None where nothing was ranked. A trace
-    that nobody kept logs its warnings, so that they are never lost.
+    without its filters, None until that is known. ``plan`` is None where nothing was ranked. ``changed``
+    counts the notes that were found to have changed. A trace that nobody kept logs its warnings, so that
+    they are never lost.
     """
 
     kept: bool = True
@@ -74,6 +75,7 @@ class Trace:
     filters: list[str] = field(default_factory=list)
     searched_for: dict[str, str] = field(default_factory=dict)
     plan: Explanation | None = None
+    changed: int = 0
 
     def warn(self, message: str, *, instead: str | None = None) -> None:
         """Keep a warning for the reply, once, in the place of ``instead`` if that was said."""

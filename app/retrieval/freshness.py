@@ -189,6 +189,11 @@ class CurrentView(_Forwarding):
         looks = self._looks_at(link.path for link in links)
         return [now for link in links if (now := looks[link.path].link(link)) is not None]
 
+    @property
+    def changes(self) -> int:
+        """How many of the notes that were looked at are other than they were when they were indexed."""
+        return sum(not look.there or look.note is not None for look in self._looks.values())
+
     def leave_out(self, path: str, id_: str, look: Look) -> None:
         """Count something that a note said as left out."""
         self._left_out.setdefault(path, set()).add(id_)
@@ -197,6 +202,7 @@ class CurrentView(_Forwarding):
 
     def tell(self, trace: Trace, remedy: Callable[[], str]) -> None:
         """Warn of what was left out until now."""
+        trace.changed = max(trace.changed, self.changes)
         if (warning := self.warning(remedy)) is not None:
             trace.warn(warning, instead=self._warned)
             self._warned = warning

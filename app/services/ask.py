@@ -191,9 +191,7 @@ class QuestionRun:
             citations=explained(found["citations"], self.asked),
             sources=explained(found["sources"], self.asked),
             **{name: found[name] for name in SHARED},
-            **reply_fields(
-                self.query, self.asked, self.pending.value(), self.started, found["timings_ms"]
-            ),
+            **reply_fields(self.query, self.asked, self.pending, self.started, found["timings_ms"]),
         )
         if (turn := self.turn) is None:
             return answer
@@ -419,7 +417,7 @@ def explained(sources: Sequence[Mapping[str, Any]], asked: models.BaseQuery) -> 
 def reply_fields(
     query: TracedQuery,
     asked: models.BaseQuery,
-    pending: int | None,
+    pending: PendingCount,
     started: float,
     timings_ms: Mapping[str, float],
 ) -> dict[str, Any]:
@@ -431,7 +429,7 @@ def reply_fields(
         "filters": trace.filters,
         "searched_for": trace.searched_for,
         "generation": trace.counts["index"]["generation"],
-        "pending": pending,
+        "pending": pending.value(trace.changed),
         "timings_ms": timings,
     }
     if trace.plan is not None:

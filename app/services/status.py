@@ -287,8 +287,15 @@ class PendingCount:
                 run = partial(self._run, self._running)
                 threading.Thread(target=run, name="notehop-scan", daemon=True).start()
 
-    def value(self) -> int | None:
-        """The last count of the index as it is now; None if the first is not ready in time, or it failed."""
+    def value(self, seen: int = 0) -> int | None:
+        """The last count of the index as it is now; None if the first is not ready in time, or it failed.
+
+        :param seen: changes that the query itself came upon, which a count of seconds ago may lack.
+        """
+        counted = self._value()
+        return max(counted or 0, seen) if seen else counted
+
+    def _value(self) -> int | None:
         self.begin()
         with self._turn:
             running, last = self._running, self._last

@@ -142,7 +142,7 @@ class VaultHandle:
             hits=explained([{**dict(source), "file": source.path} for source in matching], asked),
             connected_notes=list(found.connected) if nothing is None else [],
             warnings=trace.warnings,
-            **reply_fields(traced, asked, self._pending.value(), started, trace.timings_ms),
+            **reply_fields(traced, asked, self._pending, started, trace.timings_ms),
         )
 
     async def asearch(self, query: str | models.BaseQuery, **options: Any) -> models.SearchResult:
@@ -441,7 +441,7 @@ class VaultHandle:
         self._pending.begin()
         with self._engine.current() as now:
             found = make(now)
-        return found.model_copy(update={"pending": self._pending.value()})
+        return found.model_copy(update={"pending": self._pending.value(now.changes)})
 
 
 def _wanted(options: Mapping[str, Any]) -> Wanted:

@@ -107,7 +107,9 @@ def shown_text(reply: dict[str, Any]) -> str:
 
 
 def test_an_edited_section(opened: product.VaultHandle, vault: Path) -> None:
+    assert opened.ask(QUESTION).pending == 0
     edit(vault, HOLLIN, "8 April 2027, when", "9 April 2027, when")
+    assert opened.ask(QUESTION).pending == 1
     for reply in asked(opened):
         assert "8 April 2027, when" not in shown_text(reply)
         for warning in reply.get("warnings", ()):
