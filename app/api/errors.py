@@ -13,6 +13,7 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from notehop.app.models import Problem
+from notehop.app.models.query import fault
 from notehop.app.problems import http_problem, problem
 from notehop.config.errors import NotehopError
 
@@ -84,7 +85,7 @@ async def refused_by_model(request: Request, exc: Exception) -> ProblemResponse:
         return error_response(HTTPStatus.BAD_REQUEST, f"the body is not JSON: {why}")
     # The input is not repeated: it may be long, and the asker has it.
     told = [
-        {"at": _place(error)[:LONGEST], "message": error["msg"][:LONGEST]}
+        {"at": _place(error)[:LONGEST], "message": fault(error)[:LONGEST]}
         for error in errors[:MOST]
     ]
     detail = "; ".join(f"{one['at']}: {one['message']}" for one in told)
@@ -94,8 +95,8 @@ async def refused_by_model(request: Request, exc: Exception) -> ProblemResponse:
 
 
 def _place(error: Mapping[str, Any]) -> str:
-    """``body.connected.max`` without the ``body``, which is all there is."""
-    parts = [str(part) for part in error["loc"] if part != "body"]
+    """``body.connected.max`` or ``query.limit`` without where in the request it stands."""
+    parts = [str(part) for part in error["loc"][1:]]
     # A key may hold half of a surrogate pair, which no reply can.
     return ".".join(parts).encode("utf-8", "replace").decode() or "body"
 

@@ -3,7 +3,6 @@
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import replace
-from difflib import get_close_matches
 from http import HTTPStatus
 from operator import methodcaller
 from typing import Annotated, Any, TypeVar
@@ -13,13 +12,13 @@ from fastapi import APIRouter, Depends, Path, Request, Response
 from fastapi import Query as Parameter
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
-from pydantic_core import PydanticCustomError
 
 from notehop.app import models
 from notehop.app.api.errors import error_response
 from notehop.app.api.guard import OPENS, TRUSTED, from_here
 from notehop.app.api.openapi import STREAM
 from notehop.app.api.workers import Workers, stream
+from notehop.app.models.query import refuse_unknown
 from notehop.app.problems import failure_of
 from notehop.app.services.notes.browse import MOST
 from notehop.app.services.notes.find_note import LONGEST
@@ -61,14 +60,7 @@ class RouteParameters(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _known(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:
-        for name in given:
-            if name not in cls.model_fields:
-                near = get_close_matches(name, cls.model_fields, 1) or cls.model_fields
-                raise PydanticCustomError(
-                    "extra_forbidden",
-                    "there is no parameter {name}; there is {near}",
-                    {"name": repr(name[:40]), "near": ", ".join(near)},
-                )
+        refuse_unknown(cls, given)
         return given
 
 

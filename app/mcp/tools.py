@@ -16,7 +16,7 @@ from pydantic import BeforeValidator, Field, ValidationError, create_model
 from notehop.app import models
 from notehop.app.models import text
 from notehop.app.models.notes import Seed, Seeds
-from notehop.app.models.query import FilterFields
+from notehop.app.models.query import FilterFields, fault
 from notehop.app.problems import agent_text
 from notehop.config.errors import NotehopError, QueryError, UsageError
 from notehop.indexing.shown import on_one_line
@@ -99,7 +99,7 @@ class Tool:
             for error in exc.errors()[:5]:
                 first, *rest = map(str, error["loc"] or ("together",))
                 place = ".".join([own.get(first, first), *rest])
-                wrong.append(f"{place[:LONGEST]}: {error['msg'][:LONGEST]}")
+                wrong.append(f"{place[:LONGEST]}: {fault(error)[:LONGEST]}")
             raise QueryError(f"wrong arguments: {'; '.join(wrong)}") from exc
 
     def _fields(self) -> dict[str, str]:

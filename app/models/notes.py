@@ -6,7 +6,15 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import BeforeValidator, Field, StringConstraints, model_validator
 
-from notehop.app.models.query import Direction, Filters, Parameters, Strict, at_most, listed
+from notehop.app.models.query import (
+    SOMETHING,
+    Direction,
+    Filters,
+    Parameters,
+    Strict,
+    at_most,
+    listed,
+)
 
 
 class NotePlace(Strict):
@@ -309,8 +317,6 @@ _Tag = Annotated[
     StringConstraints(min_length=1, max_length=100),
     Field(json_schema_extra={"pattern": SAYS_SOMETHING}),
 ]
-
-SOMETHING = r"[^\s\x00-\x1f\x7f-\x9f]"  # A sign that a file can hold and that is no blank
 
 
 class CaptureQuery(Parameters):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from difflib import get_close_matches
 from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 from pydantic import (
@@ -14,7 +15,7 @@ from pydantic import (
     ValidationError,
     model_validator,
 )
-from pydantic_core import PydanticCustomError, PydanticKnownError
+from pydantic_core import InitErrorDetails, PydanticCustomError, PydanticKnownError
 
 from notehop.config.errors import QueryError
 
@@ -48,6 +49,23 @@ class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", defer_build=True)
 
 
+def refuse_unknown(model: type[BaseModel], given: Mapping[Any, Any]) -> None:
+    """Refuse the fields that a model does not have, with those that were meant.
+
+    :raises ValidationError: naming each of them.
+    """
+    known = {field.alias or name: name for name, field in model.model_fields.items()}
+    wrong: list[InitErrorDetails] = []
+    for name in given:
+        if name not in known and name not in known.values():
+            near = get_close_matches(str(name)[:40], known, 1)
+            meant = f"the nearest is {near[0]}" if near else f"it takes {', '.join(known)}"
+            why = PydanticCustomError("extra_forbidden", "there is none; {meant}", {"meant": meant})
+            wrong.append({"type": why, "loc": (str(name),), "input": None})
+    if wrong:
+        raise ValidationError.from_exception_data(model.__name__, wrong)
+
+
 class Parameters(Strict):
     """A part of a request: a value of another type (``"5"`` or ``true`` for 5) is refused too.
     ``guessed`` are names that other tools have for a field, by which it is taken as well."""
@@ -74,23 +92,48 @@ class Parameters(Strict):
             raise PydanticCustomError(
                 "too_many_fields", "has more than {most} fields", {"most": MOST_FIELDS}
             )
+        found = cls.by_own_names(value)
+        refuse_unknown(cls, found)
         # To JSON 5.0 and 5 are one number (RFC 8259, 6).
         return {
             key: int(one) if isinstance(one, float) and one.is_integer() else one
-            for key, one in cls.by_own_names(value).items()
+            for key, one in found.items()
         }
 
 
 ParametersT = TypeVar("ParametersT", bound=Parameters)
 
 
+SOMETHING = r"[^\s\x00-\x1f\x7f-\x9f]"  # A sign that a file can hold and that is no blank
+
 _WRONG = {
-    "extra_forbidden": "there is no such option",
-    "string_too_short": "it is empty",
+    "missing": "it is missing",
     r"\S": "it is empty",
+    SOMETHING: "it is empty",
+    "string_pattern_mismatch": "it is not written as {pattern}",
+    "string_too_short": "it is empty",
+    "string_too_long": "it has more than {max_length} characters",
+    "too_short": "it is empty",
+    "too_long": "it has more than {max_length} values",
+    **dict.fromkeys(("model_type", "model_attributes_type", "dict_type"), "it is no object"),
+    "list_type": "it is no list",
+    "string_type": "it is no text",
+    **dict.fromkeys(("int_type", "int_parsing", "int_from_float"), "it is no whole number"),
+    **dict.fromkeys(("float_type", "float_parsing"), "it is no number"),
+    **dict.fromkeys(("bool_type", "bool_parsing"), "it is neither true nor false"),
+    "literal_error": "it is none of {expected}",
+    "greater_than_equal": "it is less than {ge}",
+    "less_than_equal": "it is more than {le}",
 }
-"""What is wrong with a field, by pydantic's name of the rule or by the pattern, where pydantic's own words
-are for programmers."""
+"""What is wrong with a field, by pydantic's name of the rule or by the pattern: pydantic's own words are for
+programmers."""
+
+
+def fault(error: Mapping[str, Any]) -> str:
+    """What is wrong, of an error of pydantic, in plain words."""
+    context = error.get("ctx", {})
+    told = _WRONG.get(context.get("pattern", ""), _WRONG.get(error["type"]))
+    return str(error["msg"]) if told is None else told.format(**context)
 
 
 def as_query(
@@ -116,11 +159,7 @@ def as_query(
     try:
         return model(**fields)
     except ValidationError as exc:
-        told = []
-        for error in exc.errors():
-            rule = error.get("ctx", {}).get("pattern", error["type"])
-            why = _WRONG.get(rule, error["msg"])
-            told.append(f"{'.'.join(map(str, error['loc']))}: {why}")
+        told = [f"{'.'.join(map(str, error['loc']))}: {fault(error)}" for error in exc.errors()]
         raise QueryError(f"the query cannot be run: {'; '.join(told)}") from exc
 
 
