@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from notehop.app import models
 from notehop.app.models.reply import doubts
 from notehop.indexing.shown import counted, location_below, on_one_line, printable
+from notehop.indexing.vault.properties import BETWEEN
 
 BYTES = 3
 """Bytes of a token: on the safe side for prose (English has four to five, Chinese three)."""
@@ -21,6 +22,7 @@ CONTEXT = "context, not evidence"
 MORE = "Raise budget, or use read_note."
 """How an agent comes by what did not fit."""
 
+_PROPERTY = re.compile(r"[^:]{1,500}: ")
 _HEADING, _EMPTY = re.compile(r"\s*#{1,6} "), re.compile(r"\s*(?:[-*+](?: \[.\])?\s*)?")
 
 NEAREST = 3  # passages that are named below an answer which says that there is none
@@ -99,7 +101,7 @@ def answer_text(answer: models.Answer, budget: int, more: str = MORE) -> str:
     citations = ["\n".join(places), *texts]
     others = uncited(answer)
     # Names first: what there is matters more than what the first of it says.
-    also = left.first(f"{one.marker} {_at(one)}" for one in others)
+    also = left.first(f"{one.marker} {_at(one)}{' (weak)' if one.weak else ''}" for one in others)
     near = left.first(_connected(answer.connected_notes))
     if also:
         citations.append("Also found, not cited:\n" + "\n".join(also))
@@ -269,7 +271,13 @@ def _connected(notes: Iterable[models.ConnectedNote]) -> list[str]:
 
 
 def filled(text: str) -> str:
-    """A text without headings that nothing stands below and items that say nothing; as it is if all do."""
+    """A text without headings that nothing stands below and items that say nothing; as it is if all do.
+
+    Of properties, one a line: the chunk has them laid over the lines of the note.
+    """
+    properties = [" ".join(part.split()) for part in text.split(f"{BETWEEN}\n")]
+    if len(properties) > 1 and all(map(_PROPERTY.match, properties)):
+        return "\n".join(properties)
     if "```" in text or "~~~" in text:
         return text  # A comment of code looks like a heading.
     kept: list[str] = []

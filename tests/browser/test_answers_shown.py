@@ -19,11 +19,10 @@ def asked(visit: Visit, question: str, look: Look = LOOKS["light"]) -> Page:
 
 
 def test_a_refusal_names_the_nearest_notes_and_a_next_step(visit: Visit, look: Look) -> None:
-    page = asked(visit, "Who is the CEO of Notion?", look)
+    page = asked(visit, "Who is the mayor of Hollin?", look)
     refusal = page.get_by_role("region", name="No answer")
     expect(refusal.get_by_role("heading", level=2)).to_contain_text("found nothing in your notes")
-    expect(refusal).to_contain_text("No note has")
-    expect(refusal.locator("li a")).to_have_count(3)
+    expect(refusal.locator("li a").first).to_contain_text("Hollin Reach")
     expect(page.locator(".connected-notes")).to_be_hidden()
     expect(page.locator(".card").first).to_be_hidden()
     assert_accessible(page)
@@ -32,7 +31,10 @@ def test_a_refusal_names_the_nearest_notes_and_a_next_step(visit: Visit, look: L
     expect(page.get_by_role("complementary", name="Note")).to_be_visible()
     page.keyboard.press("Escape")
     refusal.get_by_role("link", name="Search for these words").click()
-    expect(page.locator("#search-field")).to_have_value("Who is the CEO of Notion?")
+    expect(page.locator("#search-field")).to_have_value("Who is the mayor of Hollin?")
+    far = asked(visit, "Who is the CEO of Notion?", look).get_by_role("region", name="No answer")
+    expect(far).to_contain_text("No note has")
+    expect(far.get_by_role("link")).to_have_text(["Search for these words"])
 
 
 def test_a_connected_note_that_answers_is_shown_as_the_source_it_became(visit: Visit) -> None:
@@ -94,6 +96,7 @@ def test_the_start_asks_by_the_names_of_the_vault(visit: Visit) -> None:
     page = visit("").page
     example = page.locator(".examples a").first
     expect(example).to_be_visible()
+    expect(page.locator(".examples")).to_contain_text("Sensor Mesh: Batteries")
     question = example.inner_text()
     example.click()
     expect(page.locator("#ask-field")).to_have_value(question)

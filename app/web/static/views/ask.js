@@ -146,7 +146,8 @@ function fit(field) {
   field.style.height = `${field.scrollHeight + 2}px`;
 }
 
-/** Before the first question: questions out of aliases and headings of notes where links meet, one a note. */
+/** Before the first question: questions out of aliases and headings of notes where links meet, one a note, and for what
+ * links to those that have neither. */
 async function examples(root) {
   try {
     const { nodes } = await get("/graph", { most: 40 });
@@ -154,7 +155,9 @@ async function examples(root) {
     const best = nodes.filter((node) => node.path.endsWith(".md")).slice(0, 9).sort((a, b) => b.degree - a.degree).slice(0, 6);
     const notes = await Promise.all(best.map((node) =>
       get(`/notes/${encoded(node.path)}`, { mentions: "false" }).catch(() => null)));
-    const found = [...new Set(notes.filter(Boolean).map(example).filter(Boolean))].slice(0, 4);
+    const linked = best.filter(({ title }) => PLAIN.test(title)).map(({ title }) => `Which notes link to ${title}?`);
+    const own = notes.filter(Boolean).map(example).filter(Boolean);
+    const found = [...new Set(own.length ? own : linked)].slice(0, 4);
     if (!found.length || !root.isConnected) return;
     root.append(h("section", { class: "examples", "aria-labelledby": "examples" },
       h("h2", { id: "examples", class: "label" }, "For example"),
@@ -176,8 +179,7 @@ function example({ title, aliases, outline, page_type: type }) {
   const question = headings.find((text) => text.length < 80 && text.endsWith("?"));
   if (question) return question;
   const heading = headings.find((text) => PLAIN.test(text));
-  if (heading && heading.includes(" ")) return `${title}: ${heading}`;
-  if (heading) return `What ${/[^s]s$/i.test(heading) ? "are" : "is"} the ${heading.toLowerCase()} of ${title}?`;
+  if (heading) return `${title}: ${heading}`;
   const alias = aliases.find((name) => PLAIN.test(name) && name !== title);
   if (!alias) return null;
   return /^(person|people|contact)$/i.test(type || "") ? `Who is ${alias}?` : `What is ${alias}?`;
@@ -291,7 +293,7 @@ async function finish(page, answer) {
   page.answer.classList.toggle("unsure", answer.mode === "extractive" && (answer.likelihood ?? 1) < SURE);
   page.answer.setAttribute("aria-busy", "false");
   fold(page, refused);
-  if (refused) return say("Nothing in your notes answers this. The nearest notes are linked.");
+  if (refused) return say(`Nothing in your notes answers this.${NEAREST.test(answer.answer) ? " The nearest notes are linked." : ""}`);
   say(`Answer complete: ${plural(answer.sources.length, "source")}, ${plural(answer.connected_notes.length, "connected note")}`);
 }
 
@@ -302,13 +304,13 @@ const NEAREST = / Nearest: [^]*$/;
 
 /** An answer that there is none: said as such, with where to go from here. */
 function refusal(page, answer) {
-  const near = [...new Map(answer.sources.map((one) => [one.path, one])).values()].slice(0, 3);
-  const [said, ...more] = answer.answer.replace(NEAREST, "").split(/(?<=\.) (?=No note)/);
+  const near = [...new Map(answer.sources.filter((one) => !one.weak).map((one) => [one.path, one])).values()].slice(0, 3);
+  const [said, ...more] = answer.answer.replace(NEAREST, "").split(/(?<=\.) (?=No (?:note|passage))/);
   const field = document.getElementById("ask-field");
   return h("section", { class: "refusal", "aria-label": "No answer" },
     h("h2", {}, said.replace(/\.$/, "")),
     more.map((text) => h("p", {}, text)),
-    h("div", {},
+    near.length > 0 && h("div", {},
       h("h3", { class: "label" }, "Nearest notes"),
       h("ul", {}, near.map((one) => h("li", {},
         h("a", { href: noteHref(one.path, { lines: one.lines.join("-") }) }, one.title, one.heading && ` › ${one.heading.replaceAll(" > ", " › ")}`),
