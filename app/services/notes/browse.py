@@ -288,10 +288,16 @@ def overview(now: CurrentNotes) -> models.VaultOverview:
         properties={
             key: models.PropertyUse(
                 notes=number,
-                values=[as_written(one) for one in _most_first(counts[label]) if one][:VALUES],
+                # What a link names stands beside it.
+                values=[
+                    as_written(one)
+                    for one in _most_first(counts[label])
+                    if one and not one.startswith("[[")
+                ][:VALUES],
             )
             for label, number in _most_first(having).items()
-            if (key := labels.property_key(label)) is not None
+            # ``created: {{date}}`` of a template is a mapping to YAML.
+            if (key := labels.property_key(label)) is not None and "{" not in key
         },
         warnings=now.reply_warnings(),
         generation=now.generation,

@@ -13,6 +13,7 @@ from tests.support.tables import rows
 
 pytestmark = pytest.mark.model
 
+ROOT = Path(__file__).resolve().parents[3]
 HOLLIN = "Projects/Hollin Reach/Hollin Reach.md"
 TIMELINE = "What is the timeline of Hollin Reach?"
 
@@ -60,6 +61,15 @@ def test_a_note_is_read_whole_or_in_parts(one: Agent, demo: tuple[Path, Path]) -
     assert quoted[:100] not in outline
 
 
+def test_the_page_shows_what_an_agent_is_told(local: Agent) -> None:
+    told = local.reply("smart_search", query=TIMELINE, top_k=2, budget=300)
+    assert f"```text\n{told}\n```" in (ROOT / "docs" / "mcp.md").read_text(encoding="utf-8")
+    # Properties stand one a line.
+    assert "> status: active\n> aliases: " in local.reply(
+        "smart_search", query="lead of Sensor Mesh"
+    )
+
+
 def test_several_notes_share_a_budget_and_one_that_is_missing_hides_none(local: Agent) -> None:
     found = local.reply("read_note", notes=["Hollin Reach#Money", "No such", "Bram"], budget=900)
     assert f"{HOLLIN}:" in found
@@ -74,7 +84,7 @@ def test_several_notes_share_a_budget_and_one_that_is_missing_hides_none(local: 
 def test_an_overview_tells_what_filters_can_be_used_with(local: Agent) -> None:
     found = local.reply("vault_overview", budget=50_000)
     assert "Salary" not in found
-    assert "> lead ([[Bram Teague]], Bram Teague, " in found
+    assert "> lead (Bram Teague, " in found
     counted = re.compile(r"^> (.+?): (\d+)$", re.MULTILINE)
     for name in ("path", "tag", "type"):
         values = dict(
