@@ -70,11 +70,11 @@ def routes(run: Callable[[Callable[[], Response]], Awaitable[Response]]) -> APIR
 
         return await run(work)
 
-    @router.get("/")
+    @router.api_route("/", methods=["GET", "HEAD"])
     async def page() -> FileResponse:
         return FileResponse(STATIC / "index.html")
 
-    @router.get("/pane")
+    @router.api_route("/pane", methods=["GET", "HEAD"])
     async def pane() -> FileResponse:
         return FileResponse(STATIC / "pane.html")
 

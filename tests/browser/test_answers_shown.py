@@ -97,6 +97,7 @@ def test_the_start_asks_by_the_names_of_the_vault(visit: Visit) -> None:
     example = page.locator(".examples a").first
     expect(example).to_be_visible()
     expect(page.locator(".examples")).to_contain_text("Sensor Mesh: Batteries")
+    assert page.request.head(page.url.partition("#")[0]).ok
     question = example.inner_text()
     example.click()
     expect(page.locator("#ask-field")).to_have_value(question)
