@@ -22,6 +22,7 @@ TORCH ?= torch==2.13.0
 .venv/.installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "notehop needs Python 3.11 or newer: make PYTHON=/path/to/python3.11")'
 	$(PYTHON) -m venv .venv
+	@echo "PyTorch and what notehop needs beside it are downloaded and installed: minutes, without a word"
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(TORCH)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	@# Its command line, which is not used, wants an older typer; the rest of what it needs is there.

@@ -27,7 +27,6 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     done = shell(folder, first)
     assert done.returncode == 0, done.stderr
     assert "Citations" in done.stdout
-    assert "Connected notes" in done.stdout
     return folder
 
 
