@@ -243,7 +243,8 @@ def folders_of(paths: Iterable[str]) -> list[str]:
 
 
 def note_of_folder(folder: str) -> str:
-    """The path of the note that has the name of the folder which it lies in."""
+    """The path of the note that has the name of the folder which it lies in; of a glob, a glob."""
+    folder = folder.removesuffix("/**")
     return f"{folder}/{folder.rpartition('/')[2]}{NOTE_SUFFIX}"
 
 

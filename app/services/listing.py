@@ -263,9 +263,9 @@ def list_question(
     folders = folders_of(kept.notes.only or ())
     templates = frozenset() if asks_for_templates(text) else read_templates(vault).folders
     skipped = [one for one in folders if folded(one) in templates]
-    if any(one.kind == "path" for one in found):
-        # What a folder is about is told by the note of its name, which is none of its notes.
-        skipped += [one for one in map(note_of_folder, folders) if kept.notes(one)]
+    # What a folder is about is told by the note of its name, which is none of its notes.
+    own = (note_of_folder(one.value) for one in found if one.kind == "path")
+    skipped += [one for one in own if any(map(kept.notes, labels.under(one)))]
     if skipped:
         kept = left(*(Condition("path", one, negated=True) for one in skipped)) or kept
     if kept.notes.only is None:

@@ -19,7 +19,7 @@ NOTES = {
     "Risks.md": "---\ntags: [risks]\n---\nThe roof of the shed leaks above the kiln.\n",
     "More risks.md": "---\ntags: [risks]\n---\nThe lease of the shed ends in May.\n",
     "Recipes/Slip.md": "Ball clay and water, as thick as cream.\n",
-    "Recipes/Wax.md": "---\nto-read: false\nvegan: true\n---\nBeeswax, warmed.\n",
+    "Recipes/Wax/Wax.md": "---\nto-read: false\nvegan: true\n---\nBeeswax, warmed.\n",
     "Sieve.md": "---\ntype: tool\nkey: Sieve\n---\nMesh of 80.\n",
     "Templates/Tool.md": "---\ntype: tool\n---\nWhat it is for:\n",
     "Kettle.md": "---\ntype: pot\nstatus: drying\nrating: 5\n"
