@@ -24,6 +24,7 @@ from notehop.indexing.vault.dates import day_in_name
 LONGEST = 4  # words beside the small ones that may name what is to be listed
 BEGINNING = 3  # letters of a word that a value has to have for it to be read: endings differ
 CHOICES = 64  # ways to read a question that are tried
+ANYWHERE = "**/"  # what a glob for a folder begins with
 
 WORDS = tomllib.loads(Path(__file__).with_name("lists.toml").read_text("utf-8"))
 _ASKS = re.compile(rf"^(?:(?:{'|'.join(WORDS['polite'])}) )?(?:{'|'.join(WORDS['asks'])})\b")
@@ -93,13 +94,15 @@ def conditions_of(
 
 
 def _innermost(chosen: Sequence[Condition]) -> tuple[Condition, ...]:
-    """Without the folders that another one of them lies in."""
+    """Without the folders that another one of them lies in; of a folder, and those of a name in several
+    places, the ones in it."""
     places = [one.value for one in chosen if one.kind == "path"]
-    return tuple(
-        one
-        for one in chosen
-        if one.kind != "path" or not any(two.startswith(f"{one.value}/") for two in places)
-    )
+    places = [one for one in places if not any(two.startswith(f"{one}/") for two in places)]
+    places.sort(key=lambda one: one.startswith(ANYWHERE))
+    if [one.startswith(ANYWHERE) for one in places] == [False, True]:
+        places = ["/".join(places)]
+    others = [one for one in chosen if one.kind != "path"]
+    return (*others, *(Condition("path", one) for one in places))
 
 
 def _narrows(
@@ -214,7 +217,7 @@ def candidates(plain: str, labels: NoteLabels, tokenizer: Tokenizer) -> list[Nam
     for folders in same_name.values():
         words = named(folders[0].rpartition("/")[2])
         if len(folders) > 1:
-            add("path", words, f"**/{folders[0].rpartition('/')[2]}/**")
+            add("path", words, f"{ANYWHERE}{folders[0].rpartition('/')[2]}/**")
         for folder in folders:
             add("path", words, folder)
     return [*chain.from_iterable(found.values())]
