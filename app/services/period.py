@@ -145,8 +145,8 @@ def period_of(text: str, today: date, *, ahead: bool = False) -> Period | None:
     return None
 
 
-def day_said(text: str, *, yearly: bool = False) -> date | None:
-    """The day that a text begins with, of a month its first: ``2026-06-03``, ``3 June 2026``,
+def day_said(text: str, *, yearly: bool = False, last: bool = False) -> date | None:
+    """The day that a text begins with, of a month its first or ``last``: ``2026-06-03``, ``3 June 2026``,
     ``03.06.2026``; None if there is none, or it may be one of two.
 
     :param yearly: whether one without a year is one, too.
@@ -154,10 +154,11 @@ def day_said(text: str, *, yearly: bool = False) -> date | None:
     with suppress(ValueError):
         return date.fromisoformat(text[:10])
     days = facts_of(text).days
-    if not days or days[0].either or not text.startswith(days[0].shown):
+    if not days or days[0].either or not (days[0].month and text.startswith(days[0].shown)):
         return None
-    with suppress(ValueError):
-        return date(days[0].year or LEAP * yearly, days[0].month or 0, days[0].day or 1)
+    with suppress(ValueError, OverflowError):
+        first, end = _dated(days[0], LEAP * yearly)
+        return end - timedelta(days=1) if last else first
     return None
 
 

@@ -40,7 +40,7 @@ def due_day(task: str) -> date | None:
     """The day on which a task is due by its line: ``📅 2026-06-03``, ``due: 2026-06-03``, ``(due 3 June
     2026)``; None if it says none, or no year."""
     for mark in _MARK.finditer(task):
-        if day := day_said(task[mark.end() : mark.end() + 24].removeprefix("[[")):
+        if day := day_said(task[mark.end() : mark.end() + 24].removeprefix("[["), last=True):
             return day
     return None
 
@@ -111,11 +111,10 @@ def task_questions(
     if named(bare(text)) and _STATE.search(text) is None:
         return  # a note is called "Tasks"
     found = _ASKS.search(text)
-    if found is not None and named(subject := _subject(text, found)):
-        yield TaskQuestion(subject, None, _task_word(found))
-        return
     overdue, is_due = _OVERDUE.search(text), _DUE.search(text)
-    period = period_of(text, today, ahead=not (overdue or _PAST.search(text)))
+    period = None
+    if found is None or not named(_subject(text, found)):
+        period = period_of(text, today, ahead=not (overdue or _PAST.search(text)))
     said = " ".join((text if period is None else period.rest).split())
     dues: list[Due | None] = [None]
     if period is not None:
@@ -152,8 +151,8 @@ def _due(text: str, period: Period, *, strictly: bool) -> Due:
 
 
 def _overdue(due: Due | None, today: date) -> Due:
-    """Those that are not done though they were due, of a time if one is named."""
-    if due is None or due.period is None:
+    """Those that are not done though they were due, of a time if one is named other than today."""
+    if due is None or due.period is None or due.period.first == today:
         return Due(Period(date.min, today, ""), "overdue")
     return replace(
         due,

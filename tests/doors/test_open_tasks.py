@@ -17,7 +17,7 @@ NOTES = {
         "- [ ] Mend the lid 📅 2026-03-10\n- [x] Buy bricks\n  1. [ ] Ask Jon for sand [1]\n"
     ),
     "2026-03-02.md": "- [ ] Call Ida about the Kiln\n"
-    "- [ ] Water the plants [due:: 2126-03-20]\n- [x] Sleep\n",
+    "- [ ] Water the plants [due:: March 2126]\n- [x] Sleep\n",
     "2026-03-05.md": "Nothing to do.\n\n> - [ ] Pay the rent\n",
     "Glaze.md": "A glaze of ash. [ ] is no box in a sentence.\n",
     "Chores.md": "## Tasks\n\n- Sweep the floor.\n",
@@ -26,7 +26,7 @@ NOTES = {
 }
 
 OWN = ["Mend the lid 📅 2026-03-10", "Ask Jon for sand"]
-PLANTS = "Water the plants [due:: 2126-03-20]"
+PLANTS = "Water the plants [due:: March 2126]"
 ALL = ["Pay the rent", "Call Ida about the Kiln", PLANTS, *OWN]
 
 
