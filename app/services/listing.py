@@ -247,6 +247,7 @@ def list_question(
             first, last = period.first, period.end - timedelta(days=1)
             if not labels.dated(*period.days):
                 days = f"{first}" if last == first else f"{first} to {last}"
+                days = f"{first} or later" if period.end == date.max else days
                 trace.warn(f"no note is dated {days}; this is what else speaks of it")
         return None
 
@@ -366,7 +367,9 @@ def _dated_lines(
     labels, named = view.labels, telling(plain)
     asked_words = tokens_of(" ".join(named), tokenizer)
     words = tokens_of(" ".join(word for word in named if word not in HAVING | DONE), tokenizer)
-    if not named or max(len(words), len(named) / 2) > LONGEST or _OPEN_ENDED.search(asked.text):
+    if not named or max(len(words), len(named) / 2) > LONGEST:
+        return None
+    if _OPEN_ENDED.search(asked.text) or period.bounded(asked.text) is not period:
         return None
     kinds = candidates(plain, labels, tokenizer)
     own_words = cache(lambda key: key_of_a_day(key, asked_words, tokenizer))

@@ -29,7 +29,7 @@ _NUMBERS: dict[str, int] = _TIME["numbers"]
 _COUNTED = re.compile(_TIME["counted"].replace("{number}", "|".join(_NUMBERS)), re.IGNORECASE)
 _MAY = re.compile(_TIME["may"], re.IGNORECASE)
 _BEFORE, _UNTIL, _SINCE, _AFTER = (
-    re.compile(rf"\b{_TIME[one]} (?:the )?$", re.IGNORECASE)
+    re.compile(rf"\b{_TIME[one]} (?:{_TIME['article']} )?$", re.IGNORECASE)
     for one in ("before", "until", "since", "after")
 )
 _WHICH = re.compile(_TIME["which"], re.IGNORECASE)
@@ -93,8 +93,8 @@ class Period:
 
     @property
     def is_short(self) -> bool:
-        """Whether it is a month at most."""
-        return self.end - self.first <= MONTH
+        """Whether it is a month at most, or has no end."""
+        return self.end - self.first <= MONTH or self.end == date.max
 
 
 def period_of(text: str, today: date, *, ahead: bool = False) -> Period | None:
@@ -134,11 +134,12 @@ def period_of(text: str, today: date, *, ahead: bool = False) -> Period | None:
     start = at if which is None else which.start()
     if which is not None:
         ahead = which["next"] is not None
+    above = _BEFORE.search(text, 0, start) or _UNTIL.search(text, 0, start)
     for years in range(YEARS):  # of 29 February, to the one that there is
         with suppress(ValueError, OverflowError):
             begins, end = _dated(day, today.year + (years if ahead else -years))
             begun, over = begins <= today, end <= today
-            fits = not (begun if which else over) if ahead else (over if which else begun)
+            fits = not (begun if which else over) if ahead else (over if which else begun or above)
             if day.year or fits:
                 shown = at - start + len(day.shown)
                 return of(begins, end, start, shown, yearly=not (day.year or which))

@@ -34,6 +34,7 @@ NOTES = {
 } | {f"Firing {day:02}.md": f"---\ntype: firing\n---\nCone {day}.\n" for day in range(1, 22)}
 NOTES |= {f"Rack {n // 2}/Old/Test/Tile/Tile {n}.md": "It has ash on it.\n" for n in range(240)}
 NOTES |= {"Kiln log 2.md": "#log\n### Cones\n- \n", "Firing 7.md": "We asked Jon.\n"}
+NOTES["2031-01-02.md"] = "Frost.\n"
 NOTES |= {"Jars/Jars.md": "Jars.\n", "Jars/Big.md": "---\ntype: jar\n---\nA jar.\n"}
 NOTES |= {"Jars/April 2026.md": "Much rain.\n", "2024-02-29.md": "A day too many.\n"}
 NOTES |= {"Jug.md": "---\ntype: jug\nDate glazed: [[2027-02-03]]\n---\nA jug.\n"}
