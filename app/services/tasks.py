@@ -29,7 +29,7 @@ def _pattern(*written: str) -> re.Pattern[str]:
 _ASKS, _ASKS_AT_A_TIME = _pattern(*_TASKS["asks"]), _pattern(*_TASKS["asks_at_a_time"])
 _DUE, _OVERDUE = _pattern(r"\b(?:{due})\b"), _pattern(r"\b(?:{overdue})\b")
 _STATE, _TASK = _pattern("{open}|{overdue}"), _pattern("{task}")
-_PAST = _pattern(_TASKS["past"])
+_PAST, _NOTED = _pattern(_TASKS["past"]), _pattern(_TASKS["noted"])
 _MARK = _pattern(_TASKS["due_mark"])
 _WORD = re.compile(r"\w[\w'’.-]*")
 _ASKING = frozenset(_TASKS["asking"])
@@ -112,13 +112,16 @@ def task_questions(
         return  # a note is called "Tasks"
     found = _ASKS.search(text)
     overdue, is_due = _OVERDUE.search(text), _DUE.search(text)
-    period = None
+    periods: list[Period] = []
     if found is None or not named(_subject(text, found)):
-        period = period_of(text, today, ahead=not (overdue or _PAST.search(text)))
-    said = " ".join((text if period is None else period.rest).split())
+        last, coming = (period_of(text, today, ahead=ahead) for ahead in (False, True))
+        if last and coming:
+            noted = not is_due and _NOTED.search(text[: last.at])
+            is_past = overdue or noted or _PAST.search(text)
+            periods = [*last.and_before(), coming] if is_past else [*coming.and_before()]
+    said = " ".join((periods[0].rest if periods else text).split())
     dues: list[Due | None] = [None]
-    if period is not None:
-        periods = period.and_before()
+    if periods:
         dues = [_due(text, one, strictly=bool(overdue or is_due)) for one in periods]
     elif is_due and not overdue:
         dues = [Due(None, "due on a day that it says")]
