@@ -166,7 +166,7 @@ class _Selection:
                 quotes.append(self.properties.quoted(self.sources[at]))
             else:
                 quotes += section.quoted(self.sources[at], orders, begin, read)
-        return _in_order(quotes) if self.form == "howto" else quotes
+        return _in_order(quotes) if quotes and quotes[0].text[:1].isdigit() else quotes
 
     def _passages(self, source: int) -> Sequence[Passage]:
         return self.sources[source].passages(self.asked.reading.sentences)
