@@ -30,6 +30,7 @@ from notehop.app.models.query import Filters
 from notehop.app.retrieval.intents import SMALL
 from notehop.indexing.llm.text import answer_of, without_control
 from notehop.indexing.tokens.words import fold
+from notehop.indexing.vault.dates import MONTH_NUMBERS
 from notehop.indexing.vault.plain import sentence_spans
 
 CONDENSE_PROMPT = PromptTemplate("""\
@@ -216,8 +217,8 @@ def _moved(condition: str, base: str, subject: Set[str]) -> str:
     end = re.search(tail, base, re.IGNORECASE)
     if end is None or len(name.split()) > FEW:
         return ""
-    was, year = end[1], re.search(r" \d+$", end[1])
-    if year is not None and name.replace(" ", "").isalpha():
+    was, year = end[1], re.search(r" (?:19|20)\d\d$", end[1])
+    if year is not None and fold(name).casefold() in MONTH_NUMBERS:
         name += year[0]  # "… in May 2019?", "and in June?"
     alike = was[0].isdigit() == name[0].isdigit() and all(
         one[0].isdigit() or one[0].isupper() for one in (was, name)

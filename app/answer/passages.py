@@ -31,8 +31,8 @@ _EMPHASIS = ("**", "__", "==", "~~")
 _ATTRIBUTE = r"""[ \t]+[A-Za-z_:][\w:.-]*(?:[ \t]*=[ \t]*(?:"[^"]*"|'[^']*'|[^\s"'=<>`]+))?"""
 _MARKUP = re.compile(
     rf"</?[A-Za-z][A-Za-z0-9-]*(?:{_ATTRIBUTE})*[ \t]*/?>"
-    r"|\[\^[^\[\]\s]+\]:?|\^(?=\[[^\[\]\n]*\])"
-    r"|(?<![\w=])==(?=[^\s=][^\n]*?==)|(?<=[^\s=])==(?![\w=])|(?<=[^\s=])={4}(?=[^\s=])"
+    r"|\[\^[^\[\]\s]+\]:?|(?<=\S)\^(?=\[[^\[\]\n]*\])"
+    r"|(?P<opens>(?<![\w=])==(?=[^\s=][^\n]*?==))|(?P<shuts>(?<=[^\s=])(?:==(?![\w=])|={4}(?=[^\s=])))"
     r"|!?\[\[(?P<target>[^\[\]|\n]*)(?:\|(?P<shown>[^\[\]\n]*))?\]\]"
 )
 """What a reader does not see: tags of HTML, marks of footnotes and highlights, a link around its words."""
@@ -109,9 +109,12 @@ def stretch_of(content: str, source: str, lines: Iterable[Range], *, code: bool 
 def _seen(line: str, begins: int, spans: list[tuple[int, int]]) -> list[Range]:
     """The parts of a line that a reader sees."""
     found: list[Range] = []
-    at = 0
+    at, opened = 0, False
     for mark in _MARKUP.finditer(line, at):
+        if mark["shuts"] and not opened:
+            continue  # "c2VjcmV0==" is no highlight.
         if not inside(spans, begins + mark.start()):
+            opened = bool(mark["opens"] or (opened and mark["shuts"] != "=="))
             # Of a link the words that it shows, else its target.
             shown = mark.span("shown" if mark["shown"] else "target")
             found += (at, mark.start()), shown
@@ -150,7 +153,6 @@ _FILE = re.compile(
     re.IGNORECASE,
 )
 """All that is left of an embedded picture, recording or view: its name says nothing that answers."""
-
 
 _SPELT_OUT = re.compile(r"[^()]+ \([^()]+\)|[^:()]{2,8}(?::| [–—-]) [^:]+")
 """A heading that says what an abbreviation stands for: "Chain of thought (CoT)", "KPI: Key …"."""

@@ -135,7 +135,7 @@ class Asked:
     def is_told_more(self, one: Candidate) -> bool:
         """Whether a passage says anything that the question does not."""
         if one.passage.kind == "property":
-            return not one.features["bare"]
+            return not one.features["bare"] or one.features["title_share"] >= 1
         if one.passage.kind not in ("prose", "item") or "list" in self.question.forms:
             return True
         return bool(one.features["title_tells"]) or (one.fresh > 0 and not one.features["bare"])

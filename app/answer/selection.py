@@ -166,7 +166,7 @@ class _Selection:
                 quotes.append(self.properties.quoted(self.sources[at]))
             else:
                 quotes += section.quoted(self.sources[at], orders, begin, read)
-        return _in_order(quotes) if quotes and quotes[0].text[:1].isdigit() else quotes
+        return _in_order(quotes) if quotes and _STEP.match(quotes[0].text) else quotes
 
     def _passages(self, source: int) -> Sequence[Passage]:
         return self.sources[source].passages(self.asked.reading.sentences)
@@ -447,15 +447,18 @@ def _is_former(text: str) -> bool:
     return _FORMER.match(fold(text).casefold()) is not None
 
 
+_STEP = re.compile(r"\d+[.)] ")
+
+
 def _in_order(quotes: Sequence[Quote]) -> list[Quote]:
-    """The quotes, those first that stand in the section of the first, in its order: its steps."""
+    """The quotes, the steps of the section of the first before the others, in their order."""
 
     def place(one: Quote) -> tuple[str, str]:
         return one.source.path, one.source.heading
 
-    own = [one for one in quotes if place(one) == place(quotes[0])]
+    own = [one for one in quotes if place(one) == place(quotes[0]) and _STEP.match(one.text)]
     own.sort(key=lambda one: (one.source.lines, one.ranges))
-    return [*own, *(one for one in quotes if place(one) != place(quotes[0]))]
+    return [*own, *(one for one in quotes if one not in own)]
 
 
 def _first_of(

@@ -198,7 +198,8 @@ def read_note(vault: VaultHandle, given: Any) -> str:
             parts.append(f"Note: {on_one_line(agent_text(exc))}")
             continue
         if given.from_line > view.lines[1]:
-            raise UsageError(f"{on_one_line(view.path)} ends with line {view.lines[1]}")
+            section = "the section of " if given.section else ""
+            raise UsageError(f"{section}{on_one_line(view.path)} ends with line {view.lines[1]}")
         share = max(1, left // (len(given.notes) - number))
         parts.append(
             text.note_text(view, share, from_line=given.from_line, outline_only=given.outline_only)

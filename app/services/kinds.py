@@ -131,7 +131,9 @@ def _is_a_kind(chosen: Sequence[Condition], left: Paths, plain: str, period: Per
         return True
     if period is not None:
         # The time of a file says little: a copy of the vault has new ones.
-        return bool(chosen) or (period.is_short and any(map(day_in_name, left)))
+        named = sum(day_in_name(one) is not None for one in left)
+        least = max(1, len(left) / 2) if period.end == date.max else 1
+        return bool(chosen) or (period.is_short and named >= least)
     # One note with a tag may hold the list that is asked for.
     return len(left) > 1 and not _OF_A_KIND.search(plain)
 

@@ -373,7 +373,12 @@ def _dated_lines(
         return None
     kinds = candidates(plain, labels, tokenizer)
     own_words = cache(lambda key: key_of_a_day(key, asked_words, tokenizer))
-    in_text = _lines_in_text(asked_words, period, asked, view, tokenizer)
+    in_text = [
+        one
+        for one in _lines_in_text(asked_words, period, asked, view, tokenizer)
+        # Of a longer time, notes say by their names and properties when they were made.
+        if period.end - period.first <= timedelta(days=1) or one[0] not in NO_KIND
+    ]
     found: dict[str, tuple[tuple[int, ...], str, str, Line | None]] = {}
     properties = (
         (key, value.strip("['\"]"), labels.having(name, value), None)
