@@ -270,9 +270,7 @@ def _by_words(at: int, named: Named, asked: Asked, together: _Sources) -> list[C
                 if 0 <= other < len(read) and read[other].group == passage.group
             )
         )
-        known = small | asked.all_words | title
-        # "My email provider", below "FastMail": what it hangs on is told.
-        fresh = len(own[order] - known) or (passage.depth > 1 and len(with_lead - known))
+        fresh = len(own[order] - small - asked.all_words - title)
         in_text, in_lead = asked.share(own[order]), asked.share(with_lead)
         apart = with_lead | above
         in_heading, in_title = asked.share(apart), asked.share(apart | title)

@@ -44,7 +44,6 @@ DEFINED = 0.7  # the same where a definition or a property is asked for: one is 
 SHARPNESS = 2.0  # a source is as good as its best sentence and, by this much less, as its others
 
 POINTERS = 3  # candidates, best first, that are followed where they lead
-NEARER = 0.08  # how much nearer than the best, as a cosine, what is counted is first
 FAR = 3.0  # how much less likely than a sentence what it leads to may be
 
 
@@ -89,8 +88,6 @@ class _Selection:
             found = _first_of(lambda one: "news" in one.features, found)
         if found and self.form == "list":
             found = _first_of(self._is_introduced(found[0]), found, NEAR)
-        if question.exact == "count":
-            found = self._counted(found)
         if question.exact and found:
             found = self._fitting(found)
         if self.form == "reason":
@@ -103,7 +100,10 @@ class _Selection:
             if found and not defines(found[0]) and self._headed(found[0]) != self.asked.about:
                 found = _first_of(self._opens_section, found, NEAR)
         if not self.asked.numbers and not _FORMER.search(fold(question.text).casefold()):
-            found = _first_of(lambda one: not _is_former(one.passage.text), found, NEAR)
+            former = _FORMER.match
+            found = _first_of(
+                lambda one: not former(fold(one.passage.text).casefold()), found, NEAR
+            )
         self.field = self.fields.first(ranked)
         if self.field is not None and found[:1] != [self.field]:
             found = [self.field, *found]
@@ -364,15 +364,6 @@ class _Selection:
         question, words, known = self.asked.question, self.words, self.asked.numbers
         return fits(question, one.passage, self._heading(one), words, known)
 
-    def _counted(self, found: list[Candidate]) -> list[Candidate]:
-        """The candidates, that first which has a number of what is counted, and is nearer than the best:
-        "6 eggs" before "the remaining 5 eggs"."""
-        fit = [one for one in found if one.score >= found[0].score - NEAR and self._fits(one)]
-        nearest = max(fit, key=lambda one: one.likeness, default=None)
-        if nearest is None or nearest.likeness < found[0].likeness + NEARER:
-            return found
-        return _first_of(lambda one: one is nearest, found)
-
     def _is_cause_of(self, found: Sequence[Candidate]) -> Callable[[Candidate], bool]:
         """Whether a passage says by its heading why something is so, in the note of the best or, if it is
         not far less likely, of what has as much of the question."""
@@ -440,13 +431,6 @@ class _Selection:
 
 
 _FORMER = re.compile(rf"\W*(?:{'|'.join(WORD_LISTS['former'])})")
-
-
-def _is_former(text: str) -> bool:
-    """Whether a text begins with a word that says that it held once."""
-    return _FORMER.match(fold(text).casefold()) is not None
-
-
 _STEP = re.compile(r"\d+[.)] ")
 
 
