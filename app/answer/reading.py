@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -47,8 +47,8 @@ class Reading:
     ``words``: text -> its words, folded and stemmed. ``terms``: query -> those of its words that
     say something, each once. ``vectors``: (query, texts) -> their vectors of length 1, shapes (d,)
     and (n, d); None where no model is at hand. ``language`` is that of the notes, ``small`` holds its
-    words that say nothing, as ``words`` gives them. ``named`` tells whether a note of the vault
-    goes by a name.
+    words that say nothing, as ``words`` gives them. ``named`` gives those of some names that notes of
+    the vault go by.
     """
 
     words: Callable[[str], Sequence[str]]
@@ -57,7 +57,7 @@ class Reading:
     vectors: Compare | None = None
     language: str = "en"
     small: frozenset[str] = frozenset()
-    named: Callable[[str], bool] | None = None
+    named: Callable[[Sequence[str]], Collection[str]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,15 +104,17 @@ def is_bare(passage: Passage, reading: Reading) -> bool:
     return len(words) <= SHORT and not said
 
 
-def _names_alone(text: str, named: Callable[[str], bool]) -> bool:
+def _names_alone(text: str, named: Callable[[Sequence[str]], Collection[str]]) -> bool:
     """Whether a text is nothing but names of notes, one or several."""
     words = text.split()
     if len(words) > LONGEST_NAMES:
         return False
     at = 0
     while at < len(words):
-        ends = range(len(words), at, -1)
-        at = next((end for end in ends if named(" ".join(words[at:end]).strip(",;·|"))), 0)
-        if not at:
+        names = [" ".join(words[at:end]).strip(",;·|") for end in range(at + 1, len(words) + 1)]
+        known = named(names)
+        longest = max((size for size, name in enumerate(names, 1) if name in known), default=0)
+        if not longest:
             return False
+        at += longest
     return True

@@ -72,7 +72,8 @@ class Stated:
     @cached_property
     def begins_with_name(self) -> bool:
         """Whether a note goes by its first word: a capital alone says nothing there."""
-        return self._reading.named is not None and self._reading.named(self.first)
+        named = self._reading.named
+        return named is not None and self.first in named([self.first])
 
     @property
     def total(self) -> float:

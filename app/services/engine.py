@@ -6,7 +6,7 @@ import ctypes
 import gc
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import lru_cache, partial
@@ -305,9 +305,9 @@ class Engine:
                 rows |= made
             return self._asked(query), np.stack([rows[text] for text in texts])
 
-        def named(name: str) -> bool:
+        def named(names: Sequence[str]) -> Collection[str]:
             with self.reader.snapshot() as view:
-                return bool(view.notes_named(name))
+                return view.named_any(names)
 
         return Reading(
             words=partial(self._words, tokenizer),

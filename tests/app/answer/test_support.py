@@ -68,7 +68,7 @@ def test_a_source_without_sentences_supports_nothing() -> None:
 def test_a_capital_at_the_beginning_is_a_name_where_a_note_goes_by_it() -> None:
     from dataclasses import replace
 
-    read = replace(reading(), named=lambda word: word == "Tomasz")
+    read = replace(reading(), named={"Tomasz"}.intersection)
     known = Known(source(1, "Leads Hollin and Pell."), (), read)
     for word, lacks in (("Tomasz", ("Tomasz",)), ("Somebody", ())):
         stated = Stated(f"{word} leads Hollin and Pell.", read)
