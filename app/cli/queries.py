@@ -40,8 +40,8 @@ ReplyT = TypeVar(
     "ReplyT", bound="models.Reply | models.BrowseResult | models.Suggestions | models.ThemesResult"
 )
 
-AGAIN, END = "/new", ("/quit", "/exit", "/q")
-"""What is typed to begin a new conversation, and to end."""
+AGAIN, END = "/new", ("/quit", "/exit", "/q", "quit", "exit", ":q")
+"""What is typed to begin a new conversation, and to end; alone, none of it is a question."""
 
 COMMANDS = f"{AGAIN} begins anew, {END[0]} ends"
 
@@ -98,7 +98,7 @@ def chat(options: PlaceOptions) -> None:
                 typed = input("\n> " if asks else "").strip()
             except EOFError:
                 break
-            if typed in END:
+            if typed.lower() in END:
                 break
             if typed == AGAIN:
                 name = token_hex(8)

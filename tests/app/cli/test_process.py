@@ -146,6 +146,12 @@ def test_a_conversation(where: list[str]) -> None:
     assert "/help: there is no such command; /new begins anew, /quit ends" in result.stderr
 
 
+@pytest.mark.parametrize("typed", ["/quit", "exit", "Quit", ":q"])
+def test_a_conversation_is_left(where: list[str], typed: str) -> None:
+    result = commands.call("chat", *where, input=f"{typed}\nWhen is the launch of Atlas?\n")
+    assert (result.exit_code, result.stdout.strip()) == (0, "")
+
+
 def test_a_text_is_captured(where: list[str]) -> None:
     inbox = Path(where[1]) / "Inbox"
     try:
