@@ -26,6 +26,7 @@ from starlette.types import Scope
 from notehop.app.api.errors import ProblemResponse, error_response
 from notehop.app.services.vaults import NAMED
 from notehop.config.settings import ServerSettings
+from notehop.indexing.llm import egress
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")  # the names under which this machine reaches itself
 
@@ -66,9 +67,7 @@ def _address(name: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
 
 def is_loopback(host: str) -> bool:
     """Whether only this machine can reach, or be, ``host``: a name or an address."""
-    address = _address(host.lower().strip("[]"))
-    mapped = getattr(address, "ipv4_mapped", None) or address
-    return host.lower() == LOOPBACK[0] if mapped is None else mapped.is_loopback
+    return host.lower() == LOOPBACK[0] or egress.is_loopback(host.strip("[]"))
 
 
 def from_here(scope: Scope) -> bool:

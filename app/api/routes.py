@@ -11,14 +11,13 @@ from urllib.parse import quote
 from fastapi import APIRouter, Depends, Path, Request, Response
 from fastapi import Query as Parameter
 from fastapi.sse import EventSourceResponse, ServerSentEvent
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from notehop.app import models
 from notehop.app.api.errors import error_response
 from notehop.app.api.guard import OPENS, TRUSTED, from_here
 from notehop.app.api.openapi import STREAM
 from notehop.app.api.workers import Workers, stream
-from notehop.app.models.query import refuse_unknown
 from notehop.app.problems import failure_of
 from notehop.app.services.notes.browse import MOST
 from notehop.app.services.notes.find_note import LONGEST
@@ -52,16 +51,11 @@ def seen(status: models.IndexStatus, *, from_here: bool) -> models.IndexStatus:
     return status.model_copy(update=told)
 
 
-class RouteParameters(BaseModel):
-    """What a route takes in its address; what it does not know is refused, as in a body."""
+class RouteParameters(models.Parameters):
+    """What a route takes in its address, where all is text; what it does not know is refused, as in a
+    body."""
 
-    model_config = ConfigDict(extra="forbid")
-
-    @model_validator(mode="before")
-    @classmethod
-    def _known(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:
-        refuse_unknown(cls, given)
-        return given
+    model_config = ConfigDict(strict=False)
 
 
 class NoteParameters(RouteParameters):
