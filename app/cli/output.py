@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -58,6 +58,17 @@ def show_line(text: str, *, indent: int = 0, style: str = "") -> None:
 def headline(text: str, note: str = "") -> None:
     """Print the heading of a part, with an empty line before it."""
     show(f"\n{on_one_line(text)}{f'  {on_one_line(note)}' if note else ''}", style="bold")
+
+
+def show_first(title: str, rows: Sequence[str], most: int | None, rest: str) -> None:
+    """Print rows below a heading with their number, the first alone and how many more there are where
+    there is a ``most``; nothing if there are none. ``rest`` says what lists all of them."""
+    if rows:
+        headline(title, f"{len(rows):,}")
+    for row in rows[:most]:
+        show_line(row, indent=2)
+    if most is not None and len(rows) > most:
+        show(f"and {len(rows) - most:,} more; {rest}", indent=2, style="dim")
 
 
 def say(text: str, style: str = "") -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from notehop.app.cli.output import headline, show, show_line
+from notehop.app.cli.output import headline, show, show_first, show_line
 from notehop.app.services.doctor import BrokenLinks, DoctorReport, IndexCheck
 from notehop.indexing.shown import counted
 
@@ -20,7 +20,7 @@ _TITLES = {
 }
 
 
-def show_doctor(report: DoctorReport, *, everything: bool, at: str = "") -> None:
+def show_doctor(report: DoctorReport, *, everything: bool, at: str) -> None:
     """Print all findings of a report, or the first of each kind only; ``at`` are the options by which the
     vault was named."""
     counts = ""
@@ -40,13 +40,8 @@ def show_doctor(report: DoctorReport, *, everything: bool, at: str = "") -> None
 
     parts = {kind: [shown(one) for one in getattr(report, kind) or ()] for kind in _TITLES}
     for kind, rows in parts.items():
-        if rows:
-            headline(_TITLES[kind], f"{len(rows):,}")
-        for row in rows if everything else rows[:LISTED]:
-            show_line(row, indent=2)
-        if len(rows) > LISTED and not everything:
-            more = f"and {len(rows) - LISTED:,} more; all of them: notehop doctor {kind}{at}"
-            show(more, indent=2, style="dim")
+        most = None if everything else LISTED
+        show_first(_TITLES[kind], rows, most, f"all of them: notehop doctor {kind}{at}")
     if counts and not any(parts.values()):
         headline("Links, names and notes", "nothing to mend")
     # A rebuild repairs what a run does too.

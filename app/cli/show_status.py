@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from notehop.app import models
-from notehop.app.cli.output import headline, show, show_line
+from notehop.app.cli.output import show, show_first, show_line
 from notehop.indexing.report import numbered
 from notehop.indexing.shown import ago, counted, on_one_line, printable, shown_size, shown_time
 
@@ -39,14 +39,12 @@ def show_status(told: models.IndexStatus) -> None:
     for about, value in _index_rows(told):
         if value:
             show_line(f"  {about:<9}{value}")
-    for name, kept in (
-        ("Skipped", told.skipped),
-        ("Failed", told.failed),
-        ("Passed over", told.passed_over),
-    ):
-        _show_first(name, [f"{one.path}  {one.reason}" for one in kept])
+    kept = {"Skipped": told.skipped, "Failed": told.failed, "Passed over": told.passed_over}
+    lists = {name: [f"{one.path}  {one.reason}" for one in notes] for name, notes in kept.items()}
     failed = told.enrichment.failed if told.enrichment is not None else []
-    _show_first("Not written", [f"{one.path}  {_TEXTS[one.kind]}: {one.reason}" for one in failed])
+    lists["Not written"] = [f"{one.path}  {_TEXTS[one.kind]}: {one.reason}" for one in failed]
+    for name, rows in lists.items():
+        show_first(name, rows, LISTED, "--json lists all")
 
 
 def _index_rows(told: models.IndexStatus) -> Iterator[tuple[str, str | None]]:
@@ -105,16 +103,6 @@ def _index_rows(told: models.IndexStatus) -> Iterator[tuple[str, str | None]]:
         yield "chroma", f"a copy for other programs, {copied(told.chroma_generation)}"
     there = Path(told.settings_file).is_file()
     yield "settings", f"{told.settings_file}{'' if there else ', not there yet'}"
-
-
-def _show_first(name: str, rows: Sequence[str]) -> None:
-    """Print the first rows below a heading, and how many more there are."""
-    if rows:
-        headline(name, f"{len(rows):,}")
-    for row in rows[:LISTED]:
-        show_line(row, indent=2)
-    if len(rows) > LISTED:
-        show(f"and {len(rows) - LISTED:,} more; --json lists all", indent=2, style="dim")
 
 
 def _counts(counts: Mapping[str, int]) -> str:
