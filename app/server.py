@@ -92,11 +92,11 @@ class VaultServer:
         app = create_app(
             vaults,
             self._settings,
+            workers,
             tokens=() if self._token is None else (self._token, *alone),
             vault_tokens=own,
             prove={name: one.prove for name, one in announced.items()},
             routers=(routes(workers.run), agents.router),
-            workers=workers,
         )
         self._run(server_of(app))
 

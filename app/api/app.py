@@ -8,7 +8,6 @@ import threading
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from importlib.metadata import version
-from typing import TYPE_CHECKING
 
 from fastapi import APIRouter, FastAPI
 
@@ -20,12 +19,8 @@ from notehop.app.api.openapi import REFUSED
 from notehop.app.api.routes import Prove, routes
 from notehop.app.api.workers import Workers
 from notehop.app.services.vaults import LOOK, LazyVault, Vaults
-from notehop.config import load_settings
 from notehop.config.errors import BeingIndexed, IndexMissing, NotehopError
 from notehop.config.settings import ServerSettings
-
-if TYPE_CHECKING:
-    from notehop.app.services.vault import VaultHandle
 
 _log = logging.getLogger(__name__)
 
@@ -33,28 +28,24 @@ _WARMING = threading.Lock()  # vaults are warmed in turn: all at once takes what
 
 
 def create_app(
-    vaults: Vaults | VaultHandle,
-    settings: ServerSettings | None = None,
+    vaults: Vaults,
+    settings: ServerSettings,
+    workers: Workers,
     *,
     tokens: Sequence[str] = (),
     vault_tokens: Mapping[str, Sequence[str]] | None = None,
     prove: Mapping[str, Prove] | None = None,
     routers: Sequence[APIRouter] = (),
-    workers: Workers | None = None,
 ) -> FastAPI:
-    """Make the API of some vaults, or of one that is open; it warms them up when it starts and closes
-    them at its end. One that cannot be opened says why, and the others are served.
+    """Make the API of some vaults; it warms them up when it starts and closes them at its end. One that
+    cannot be opened says why, and the others are served.
 
+    :param workers: where requests wait, also those of the routers; closed at its end.
     :param tokens: clients must send one of them; none: nothing is asked for.
     :param vault_tokens: by name of a vault, what opens that vault alone; only where there are tokens.
     :param prove: by name of a vault; where there is none, no challenge is answered.
     :param routers: served beside it, behind the same guards.
-    :param workers: where requests wait, if the routers wait there too; closed at its end.
     """
-    settings = settings or load_settings().server
-    workers = workers or Workers(settings)
-    if not isinstance(vaults, Vaults):
-        vaults = Vaults.of(vaults)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:

@@ -12,7 +12,10 @@ from collections import defaultdict
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
 
 ROOT = Path(__file__).parents[2]
 
@@ -86,6 +89,20 @@ def update_index(place: Any, **options: Any) -> Any:
 
     where = {"index_dir": place.layout.root, "settings": place.settings}
     return index_vault(place.vault, **where, **options)
+
+
+def create_app(
+    vaults: Any, settings: Any = None, *, workers: Any = None, **options: Any
+) -> "FastAPI":
+    """The API of some vaults, or of one that is open, with the settings of a new user if no others."""
+    from notehop.app.api.app import create_app
+    from notehop.app.api.workers import Workers
+    from notehop.app.services.vaults import Vaults
+    from notehop.config import load_settings
+
+    settings = settings or load_settings().server
+    found = vaults if isinstance(vaults, Vaults) else Vaults.of(vaults)
+    return create_app(found, settings, workers or Workers(settings), **options)
 
 
 def __getattr__(exported: str) -> Any:
