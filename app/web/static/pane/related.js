@@ -18,9 +18,12 @@ export function show(root, path) {
     }, signal);
     const hits = found.hits.filter((hit) => hit.path !== note.path).slice(0, MOST);
     if (!isNew([note.title, hits.map((hit) => [hit.path, hit.text]), note.unlinked_mentions])) return;
-    draw(root, note, hits, found.pending);
-    const { snippets } = await render(hits.map((hit) => hit.text), "", { signal });
-    dress([...root.querySelectorAll(".alike > .card")], snippets);
+    // What is near by chance says nothing, unless there is nothing else.
+    const near = hits.filter((hit) => !hit.weak);
+    const shown = near.length ? near : hits.slice(0, 3);
+    const cards = draw(root, note, shown, found.pending);
+    const { snippets } = await render(shown.map((hit) => hit.text), "", { signal });
+    dress(cards, snippets);
   });
 }
 
@@ -43,21 +46,25 @@ function gist({ title, text }) {
   return `${title}\n${body}`.slice(0, READ);
 }
 
-function draw(root, note, hits, pending) {
+function draw(root, note, shown, pending) {
   const linked = new Set([...note.links.map((link) => link.target), ...note.backlinks.map((link) => link.source)]);
-  // What is near by chance says nothing, unless there is nothing else.
-  const near = hits.filter((hit) => !hit.weak);
-  const shown = near.length ? near : hits.slice(0, 3);
+  const cards = shown.map((hit) => card(hit, linked.has(hit.path), note.path));
   put(root,
     heading(note.title, note.path),
     shown.length
-      ? h("section", { "aria-labelledby": "alike-title" },
-        h("h2", { class: "label", id: "alike-title" }, "Related notes"),
-        h("ol", { class: "cards alike", "aria-labelledby": "alike-title" }, shown.map((hit) => card(hit, linked.has(hit.path), note.path))))
+      ? group("alike-title", "Related notes", cards)
       : empty("Nothing is related yet", "As the vault grows, notes on the same things stand here."),
     mentions(note),
     pending && h("p", { class: "made" }, behind(pending)));
   say(`${plural(shown.length, "related note")}, ${plural(note.mention_count, "mention")} without a link`);
+  return cards;
+}
+
+/** A part of the pane: cards below a heading, which says how many there are if that is given. */
+export function group(id, title, cards, count) {
+  return h("section", { "aria-labelledby": id },
+    h("h2", { class: "label", id }, title, count && [" ", h("span", { class: "chip" }, String(count))]),
+    h("ol", { class: "cards", "aria-labelledby": id }, cards));
 }
 
 /** The name of the open note, above what is said of it. */
@@ -87,12 +94,10 @@ export function linkButton(note, path, title) {
 
 function mentions({ unlinked_mentions: found, mention_count: count }) {
   if (!found.length) return null;
-  return h("section", { "aria-labelledby": "mentions-title" },
-    h("h2", { class: "label", id: "mentions-title" }, "Mentions without a link ", h("span", { class: "chip" }, String(count))),
-    h("ul", { class: "cards" }, found.map((one) => h("li", { class: "card", "data-path": one.path },
-      h("h3", {}, h("a", { class: "card-title", href: lineHref(one.path, one.line) }, one.title)),
-      h("p", { class: "where" }, folderOf(one.path) && h("span", {}, folderOf(one.path)), hasLines(one.path) && h("span", {}, `line ${one.line}`)),
-      h("p", { class: "evidence" }, marked(one.sentence, one.name))))));
+  return group("mentions-title", "Mentions without a link", found.map((one) => h("li", { class: "card", "data-path": one.path },
+    h("h3", {}, h("a", { class: "card-title", href: lineHref(one.path, one.line) }, one.title)),
+    h("p", { class: "where" }, folderOf(one.path) && h("span", {}, folderOf(one.path)), hasLines(one.path) && h("span", {}, `line ${one.line}`)),
+    h("p", { class: "evidence" }, marked(one.sentence, one.name)))), count);
 }
 
 /** A sentence with the words marked that are meant. */

@@ -2,7 +2,7 @@
 
 import { get } from "../api.js";
 import { folderOf, h, hasLines, lineHref, nameOf, noteHref, plural, put, say } from "../dom.js";
-import { followed, heading, linkButton, marked } from "./related.js";
+import { followed, group, heading, linkButton, marked } from "./related.js";
 import { behind, empty } from "../states.js";
 
 const MOST = 15;
@@ -29,16 +29,10 @@ function draw(root, path, { suggestions, pending }) {
     .filter(([, list]) => list.length);
   put(root,
     heading(nameOf(path), path),
-    groups.map(([title, list], at) => group(title, list.map((one) => card(one, path)), `suggest-${at}`)),
+    groups.map(([title, list], at) => group(`suggest-${at}`, title, list.map((one) => card(one, path)), list.length)),
     !suggestions.length && empty("No link is missing here", "What is alike or named is linked already."),
     pending && h("p", { class: "made" }, behind(pending)));
   say(`${plural(suggestions.length, "link")} could be made`);
-}
-
-function group(title, cards, id) {
-  return h("section", { "aria-labelledby": id },
-    h("h2", { class: "label", id }, title, " ", h("span", { class: "chip" }, String(cards.length))),
-    h("ol", { class: "cards", "aria-labelledby": id }, cards));
 }
 
 /** A suggestion: the note at its other end, and the sentence that speaks for it. */
