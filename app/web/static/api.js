@@ -12,7 +12,7 @@ export class Problem extends Error {
   }
 }
 
-export function isAbort(error) {
+function isAbort(error) {
   return error.name === "AbortError";
 }
 

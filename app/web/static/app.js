@@ -15,7 +15,7 @@ const views = { ask, search, capture, graph, status };
 const root = document.getElementById("view");
 const vault = { name: "" };
 const first = location.hash || "#/ask";
-let current = { key: null, hash: "#/ask" };
+let current = {}; // the view that is shown and its address, once there is one
 
 const context = {
   vault,
@@ -28,7 +28,7 @@ const context = {
     const hash = address(view, params);
     if (hash === current.hash) return;
     history.replaceState(null, "", hash);
-    Object.assign(current, { key: hash, hash });
+    current.hash = hash;
   },
   isOwn: () => isOwn(current.hash),
   here: () => current.hash,
@@ -38,7 +38,7 @@ function route() {
   const [path, query] = (location.hash || "#/ask").slice(2).split(/\?(.*)/s);
   const params = new URLSearchParams(query);
   if (path.startsWith("note/")) {
-    if (current.key === null) draw("ask", new URLSearchParams(), "#/ask");
+    if (!current.hash) draw("ask", new URLSearchParams(), "#/ask");
     // A note's address may come from anywhere: what is no address of one is shown as such.
     reader.open(decoded(path.slice("note/".length)), params, { close, vault });
     return;
@@ -46,7 +46,7 @@ function route() {
   reader.shut();
   const view = views[path] ? path : "ask";
   const hash = location.hash || "#/ask";
-  if (current.key !== hash) draw(view, params, hash);
+  if (current.hash !== hash) draw(view, params, hash);
 }
 
 function decoded(text) {
@@ -62,7 +62,7 @@ function draw(view, params, hash) {
   root.replaceChildren();
   root.className = `view-${view}`;
   window.scrollTo(0, 0);
-  current = { key: hash, hash };
+  current = { hash };
   current.shown = views[view].show(root, params, context);
   // Focus would be lost with the link or field that led here, unless the view has a use for it.
   if (!root.contains(document.activeElement) && hash !== first) root.focus({ preventScroll: true });

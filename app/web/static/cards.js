@@ -58,8 +58,7 @@ function place({ path, lines, page }) {
 
 /** How near a hit is; 1 is as near as can be. */
 function worth({ relevance }) {
-  if (relevance === null || relevance === undefined) return null;
-  return h("span", { class: "worth", title: "How much of what was asked this passage holds, from 0 to 1." }, `relevance ${relevance.toFixed(2)}`);
+  return relevance !== null && h("span", { class: "worth", title: "How much of what was asked this passage holds, from 0 to 1." }, `relevance ${relevance.toFixed(2)}`);
 }
 
 function foot(one) {
@@ -68,7 +67,9 @@ function foot(one) {
     offer(one));
 }
 
-let offer = (one) => h("a", { class: "plain", href: one.uri, "aria-label": `Open ${one.title} in Obsidian` }, "Open in Obsidian");
+const openInApp = ({ uri, title }) => h("a", { class: "plain", href: uri, "aria-label": `Open ${title} in Obsidian` }, "Open in Obsidian");
+
+let offer = openInApp;
 
 /** Have the feet of cards offer something else than to open the app: beside a note in it, one writes. */
 export function offerInstead(make) {
@@ -97,7 +98,7 @@ const resized = new ResizeObserver((changes) => changes.forEach(({ target }) => 
 }));
 
 /** Says that a text is a model's and not the note's; nothing where it is the note's own. */
-export function writtenBy(model) {
+function writtenBy(model) {
   return model ? h("span", { class: "badge", title: "This summary is not the note's own words." }, `written by ${model}`) : null;
 }
 
@@ -112,5 +113,5 @@ export function relatedCard(one) {
       h("button", { class: "button small", type: "button", onclick: () => copy(one.link), "aria-label": `Copy ${one.link}` },
         "Copy ", h("code", {}, "[[link]]"))),
     h("p", { class: "dim snippet-line" }, one.snippet, writtenBy(one.written_by)),
-    h("p", { class: "card-foot" }, h("a", { class: "plain", href: one.uri, "aria-label": `Open ${one.title} in Obsidian` }, "Open in Obsidian")));
+    h("p", { class: "card-foot" }, openInApp(one)));
 }

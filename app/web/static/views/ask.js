@@ -111,8 +111,8 @@ export function show(root, params, { vault, go, here, isOwn }) {
     let finished = false;
     try {
       for await (const [name, data] of events("/query/stream", { query: question, conversation_id: talk }, own.signal)) {
-        if (name === "sources") sources(page, data.sources, question, own.signal);
-        else if (name === "connected") connected(page, data.connected_notes, question, own.signal);
+        if (name === "sources") sources(page, data.sources, own.signal);
+        else if (name === "connected") connected(page, data.connected_notes, own.signal);
         else if (name === "token" || name === "reset") {
           text = name === "token" ? text + data.text : data.text;
           write(page, text);
@@ -217,7 +217,7 @@ function follow(event) {
   card?.querySelector(".card-title")?.focus({ preventScroll: true });
 }
 
-function sources(page, found, question, signal) {
+function sources(page, found, signal) {
   if (page.cards.length || !found.length) return;
   page.progress.replaceChildren(waiting(`Reading ${plural(found.length, "source")}…`));
   page.cards = found.map((source) => sourceCard(source));
@@ -225,15 +225,15 @@ function sources(page, found, question, signal) {
   page.sources.replaceChildren(
     h("h2", { class: "label", id: "sources-title" }, "Sources"),
     h("ol", { class: "cards", "aria-label": "Sources" }, page.cards));
-  snippets(page.cards, found, question, signal);
+  snippets(page.cards, found, page.question, signal);
 }
 
-function connected(page, found, question, signal) {
+function connected(page, found, signal) {
   if (page.far.length || !found.length) return;
   page.far = found.map(connectedCard);
   page.connected.hidden = false;
   put(page.connected, connectedNotes(page.far, "One link away from a source, through the sentence shown. The answer never cites them."));
-  snippets(page.far, found, question, signal);
+  snippets(page.far, found, page.question, signal);
 }
 
 async function snippets(cards, found, question, signal) {
@@ -265,8 +265,8 @@ async function finish(page, answer) {
     page.far = [];
     page.connected.hidden = true;
   }
-  sources(page, answer.sources, page.question);
-  connected(page, answer.connected_notes, page.question);
+  sources(page, answer.sources);
+  connected(page, answer.connected_notes);
   const cited = new Map(answer.citations.map((one) => [one.marker.replace(/[[\]]/g, ""), one]));
   for (const card of page.cards) {
     const citation = cited.get(card.id.slice("cite-".length));

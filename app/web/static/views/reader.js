@@ -1,13 +1,12 @@
 // The reading view: a note beside what led to it, with its links, backlinks and mentions.
 
-import { get, isProblem } from "../api.js";
+import { get } from "../api.js";
 import { address, appHref, copy, encoded, folderOf, h, hasLines, isRead, lineHref, moment, nameOf, noteHref, put, rendered, say } from "../dom.js";
 import { mark } from "../evidence.js";
-import { failure, waiting } from "../states.js";
+import { failure, loader, waiting } from "../states.js";
 
 const aside = document.getElementById("reader");
-let running = null;
-let shown = null;
+let asked = {}; // what is shown, or will be
 let opener = null;
 
 // Where the note covers the page, nothing behind it can be reached.
@@ -25,7 +24,7 @@ export function isOpen() {
 }
 
 /** Show a note, at lines or at a heading or block where the parameters name one. */
-export async function open(path, params, { close, vault }) {
+export function open(path, params, { close, vault }) {
   const spot = { at: params.get("at"), lines: params.get("lines"), words: params.get("say") };
   if (aside.hidden) opener = document.activeElement;
   aside.hidden = false;
@@ -33,38 +32,37 @@ export async function open(path, params, { close, vault }) {
   cover();
   // Of a PDF a page is shown: all of it would be a book.
   const section = path.toLowerCase().endsWith(".pdf") && spot.at;
-  const wanted = section ? `${path}#${section}` : path;
-  if (shown === wanted) return goTo(spot);
-  running?.abort();
-  const own = new AbortController();
-  running = own;
-  shown = wanted;
+  if (asked.path === path && asked.section === section) return goTo(spot);
   const button = h("button", { class: "icon close", type: "button", "aria-label": "Close the note", title: "Close (Esc)", onclick: close }, "×");
   put(aside, h("div", { class: "reader-bar" }, button), waiting("Opening…"));
   aside.scrollTop = 0;
   button.focus({ preventScroll: true });
-  try {
-    const page = await get(`/web/notes/${encoded(path)}`, section ? { section } : {}, own.signal);
-    put(aside, draw(page, button));
-    document.getElementById("reader-title").focus({ preventScroll: true });
-    goTo(spot);
-    say(`${page.note.title} is open`);
-    if (!hasLines(path)) return; // no link can be written into it there
-    const { suggestions } = await get("/suggest", { note: page.note.path, limit: "5" }, own.signal);
-    aside.querySelector(".note")?.append(missing(page.note.path, suggestions) || "");
-  } catch (error) {
-    if (!isProblem(error)) return;
-    shown = null;
-    // A canvas, a base or a PDF need not be read: the app shows it.
-    const other = !hasLines(path) && vault.name && h("a", { class: "button small", href: appHref(vault.name, path) }, "Open in Obsidian");
-    put(aside, h("div", { class: "reader-bar" }, other, button), failure(error));
-  }
+  asked = { path, section, spot, button, vault };
+  load();
 }
+
+const { load, dispose } = loader(aside, async (signal) => {
+  const { path, section, spot, button } = asked;
+  const page = await get(`/web/notes/${encoded(path)}`, { section }, signal);
+  put(aside, draw(page, button));
+  document.getElementById("reader-title").focus({ preventScroll: true });
+  goTo(spot);
+  say(`${page.note.title} is open`);
+  if (!hasLines(path)) return; // no link can be written into it there
+  const { suggestions } = await get("/suggest", { note: page.note.path, limit: "5" }, signal);
+  aside.querySelector(".note").append(missing(page.note.path, suggestions) || "");
+}, (error) => {
+  const { path, button, vault } = asked;
+  asked = {};
+  // A canvas, a base or a PDF need not be read: the app shows it.
+  const other = !hasLines(path) && vault.name && h("a", { class: "button small", href: appHref(vault.name, path) }, "Open in Obsidian");
+  return [h("div", { class: "reader-bar" }, other, button), failure(error)];
+});
 
 export function shut() {
   if (aside.hidden) return;
-  running?.abort();
-  shown = null;
+  dispose();
+  asked = {};
   aside.hidden = true;
   aside.replaceChildren();
   document.body.classList.remove("reading");
