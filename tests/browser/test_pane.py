@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
 from tests.browser.conftest import TOKEN
 from tests.browser.looks import assert_accessible
@@ -93,6 +93,21 @@ def test_related_notes_of_the_open_note(app: Open, request: pytest.FixtureReques
     assert line > 0
     expect(shown.get_by_role("heading", level=1)).not_to_have_text("Bram Teague")
     assert page.evaluate("app.workspace.getActiveFile().path") == path
+
+
+def test_each_related_note_is_shown_with_its_own_text(app: Open, window: BrowserContext) -> None:
+    def one_is_weak(route: Route) -> None:
+        reply = route.fetch()
+        found = reply.json()
+        for at, hit in enumerate(found["hits"]):
+            hit |= {"text": f"Text of {hit['path']}.", "weak": at == 1}
+        route.fulfill(response=reply, json=found)
+
+    window.route("**/search", one_is_weak)
+    cards = pane(app()).get_by_role("list", name="Related notes").locator("> .card")
+    expect(cards.last.locator("div.prose")).to_be_visible()  # rendered
+    for card in cards.all():
+        expect(card).to_contain_text(f"Text of {card.get_attribute('data-path')}.")
 
 
 def test_a_link_is_inserted_at_the_cursor(app: Open) -> None:
