@@ -154,8 +154,11 @@ _FILE = re.compile(
 )
 """All that is left of an embedded picture, recording or view: its name says nothing that answers."""
 
-_SPELT_OUT = re.compile(r"[^()]+ \([^()]+\)|[^:()]{2,8}(?::| [–—-]) [^:]+")
-"""A heading that says what an abbreviation stands for: "Chain of thought (CoT)", "KPI: Key …"."""
+_SPELT_OUT = re.compile(
+    r"(?=[^()]*[^\W\d_]{2})[^()]+ \([^()]+\)|(?=[^:]*[^\W\d_]{2})[^:()]{2,8}(?::| [–—-]) [^:]+"
+)
+"""A heading that says what an abbreviation stands for: "Chain of thought (CoT)", "KPI: Key …"; not a number
+and its date, "4.2 (8 October 2024)"."""
 
 _PROPERTY = re.compile(
     r"(?P<key>[^\s:][^:\n]{0,60}):[ \n](?P<value>.+?)(?: ·(?:\n+|$)|$)", re.DOTALL

@@ -27,6 +27,7 @@ OPEN = ("open", "comparison")
 """Forms of questions that may ask for a property by another word than its key: "in what state is it?"."""
 
 ITEMS, WORDS = 14, 60  # of the longest section that is a field
+
 _NO_FIELD = ("comparison", "howto", "reason", "yesno")
 """Forms of questions that no field answers."""
 
@@ -169,7 +170,13 @@ class AskedFields:
             return None
         most = max(one.covered for one in ranked) - 1e-6
         fields = [one for one in ranked if one.covered >= most and self._is_field(one)]
-        called = [one for one in fields if self._heading(one) <= self.asked.all_words]
+        # Who holds something is its *Holder*.
+        doing = tuple(word for word in self.asked.words if len(word) > 2)
+        called = [
+            one
+            for one in fields
+            if all(word.startswith(doing) for word in self._heading(one) - self.asked.all_words)
+        ]
         if not called:
             return None
         found = max(called, key=lambda one: (len(self._heading(one)), one.likeness))

@@ -404,6 +404,8 @@ def read(text: str) -> Question:
     ):
         # "Who made the first version" asks for no number.
         forms = [one for one in forms if one != "number"]
+    if plain.startswith("was ") and language == "de" and "yesno" in forms:
+        forms.remove("yesno")
     measure = next((name for name in MEASURES if EXACT[name][0].search(plain)), "")
     if ("number" not in forms and measure != "contact") or "person" in forms:
         measure = ""
@@ -453,7 +455,9 @@ def says_form(word: str) -> bool:
 
 def _defined(plain: str) -> str:
     """What a question wants to have defined; empty where it asks for something else."""
-    if _DEFINES.search(plain) is None:
+    # "Who is paying for it" asks for no word.
+    paying = r"who (?:is|are) \w+ing (?:for|the|to|at|in|on|our|with)\b"
+    if _DEFINES.search(plain) is None or re.match(paying, plain):
         return ""
     left = " ".join(_SCAFFOLD.sub(" ", _ONCE_MORE.sub("", plain)).split())
     words = left.split()

@@ -13,7 +13,7 @@ from itertools import chain
 from notehop.app.answer.draft import Quote
 from notehop.app.answer.passages import WORD_LISTS, Passage
 from notehop.app.answer.properties import OPEN, AskedFields, AskedProperties, has_typed
-from notehop.app.answer.question import fits
+from notehop.app.answer.question import DIGITS, fits
 from notehop.app.answer.reading import Named
 from notehop.app.answer.relevance import Asked, Candidate
 from notehop.app.answer.sections import (
@@ -104,6 +104,7 @@ class _Selection:
             found = _first_of(
                 lambda one: not former(fold(one.passage.text).casefold()), found, NEAR
             )
+        found = self._numbered_so(found)
         self.field = self.fields.first(ranked)
         if self.field is not None and found[:1] != [self.field]:
             found = [self.field, *found]
@@ -335,6 +336,21 @@ class _Selection:
             return found
         first = replace(top, source=at, order=order, passage=passage)
         return [first, *(one for one in found if (one.source, one.order) != (at, order))]
+
+    def _numbered_so(self, found: list[Candidate]) -> list[Candidate]:
+        """The candidates, of the note of the best those first that stand under the number which is asked for:
+        that of a version, a chapter, a day."""
+        if not found or not self.asked.numbers:
+            return found
+        path = self.sources[found[0].source].source.path
+
+        def under(one: Candidate) -> bool:
+            own = self.sources[one.source].source
+            return own.path == path and self.asked.numbers <= set(
+                DIGITS.findall(self._heading(one))
+            )
+
+        return _first_of(under, found, FAR)
 
     def _fitting(self, found: list[Candidate]) -> list[Candidate]:
         """The candidates, where the best lacks what an answer must have in it that first which has it; of who

@@ -35,6 +35,11 @@ def test_digits_without_end_are_a_number_like_any_other() -> None:
     assert lacks(f"The key is {key}.", "The key is 7.") == [key]
 
 
+@pytest.mark.parametrize(("question", "forms"), rows(__file__, "the_forms_of_a_question"))
+def test_the_forms_of_a_question(question: str, forms: list[str]) -> None:
+    assert [*product.read_question(question).forms] == forms
+
+
 @pytest.mark.parametrize(("question", "kind"), rows(__file__, "the_kind_that_is_asked_for"))
 def test_the_kind_that_is_asked_for(question: str, kind: str) -> None:
     assert product.read_question(question).exact == kind
