@@ -13,7 +13,7 @@ from functools import reduce
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
-from notehop.app.models import BaseQuery, FilterFields, Filters
+from notehop.app.models import FilterFields, Filters
 from notehop.config.errors import QueryError
 from notehop.indexing.graph.files import fold
 from notehop.indexing.shown import on_one_line
@@ -214,15 +214,6 @@ def of_fields(filters: Filters) -> Iterator[Condition]:
 
 
 MAX_QUERY_CHARS = 10_000  # of a query; a longer one is refused, not cut
-
-
-def check(query: BaseQuery) -> None:
-    """Refuse a query that no index could answer, before one is opened.
-
-    :raises QueryError: as :func:`checked`, or if a date is none.
-    """
-    text = checked(query.query, query.filters)
-    plan(text, query.filters, lambda _: False, date.today(), literal=query.literal)
 
 
 def checked(text: str, filters: Filters | None = None) -> str:
