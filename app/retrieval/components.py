@@ -149,9 +149,9 @@ def view_for(query: TracedQuery, source: ViewSource) -> Snapshot:
     return view
 
 
-class _Finding:
-    """What :class:`TracedRetriever` does. It is no ``BaseRetriever`` itself: LlamaIndex would put a second
-    span around ``_retrieve``, in that of ``retrieve``, which costs as much as a ranking."""
+class TracedRetriever(BaseRetriever):
+    """A retriever whose query carries its trace, and which runs in a thread where it is awaited: model,
+    index and files are read without asyncio."""
 
     def find(self, query: TracedQuery) -> Nodes:
         """Return the hits, best first."""
@@ -163,11 +163,6 @@ class _Finding:
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> Nodes:
         return await asyncio.to_thread(self._retrieve, query_bundle)
-
-
-class TracedRetriever(_Finding, BaseRetriever):
-    """A retriever whose query carries its trace, and which runs in a thread where it is awaited: model,
-    index and files are read without asyncio."""
 
 
 class VaultPostprocessor(BaseNodePostprocessor):
