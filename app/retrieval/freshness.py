@@ -332,15 +332,11 @@ class FreshnessPostprocessor(VaultPostprocessor):
     )
     each_note: bool = Field(default=False, description="Keep the first hit of each note only.")
 
-    def held(self, view: Snapshot, query: TracedQuery | None = None) -> CurrentView:
+    def held(self, view: Snapshot, query: TracedQuery) -> CurrentView:
         """Return a view as far as it stands in the files now: one for all stages of a query."""
-        known = None if query is None else query.current
-        if known is not None and known.indexed is view:
-            return known
-        now = CurrentView(view, self.vault, self.max_note_bytes, self.comment_links)
-        if query is not None:
-            query.current = now
-        return now
+        if query.current is None or query.current.indexed is not view:
+            query.current = CurrentView(view, self.vault, self.max_note_bytes, self.comment_links)
+        return query.current
 
     def process(self, hits: Nodes, query: TracedQuery, view: Snapshot) -> Nodes:
         now = self.held(view, query)

@@ -17,6 +17,7 @@ from llama_index.core.retrievers.fusion_retriever import FUSION_MODES
 from llama_index.core.schema import BaseNode, NodeWithScore
 from llama_index.retrievers.bm25 import BM25Retriever
 
+from notehop.app.retrieval.candidate_signals import best_by_note
 from notehop.app.retrieval.components import (
     Hits,
     Nodes,
@@ -173,8 +174,7 @@ def with_aliases(
     def key(text: str) -> str:
         return " ".join(fold(text).split())
 
-    paths = dict.fromkeys(path for one in ranking if (path := view.path_of(one)) is not None)
-    rows = view.notes_at(list(paths)[:notes]).values()
+    rows = view.notes_at(best_by_note(view, ranking, notes)).values()
     aliases = {key(alias): alias for note in rows for alias in note.aliases}
     there = f" {key(query.query_str)} "
     new = [alias for own, alias in aliases.items() if f" {own} " not in there]

@@ -28,7 +28,7 @@ from notehop.app.answer.reading import Reading, Term, Vectors
 from notehop.app.answer.synthesizer import VaultSynthesizer
 from notehop.app.answer.themes import ThemeQuotes, ThemeSynthesizer
 from notehop.app.answer.writing import ANSWER_PROMPT, LlmSynthesizer
-from notehop.app.retrieval.chain import QueryChain, Wanted, freshness
+from notehop.app.retrieval.chain import QueryChain, Wanted
 from notehop.app.retrieval.components import Nodes, TracedQuery, TracedRetriever, noted, words_of
 from notehop.app.retrieval.filters import checked, narrow
 from notehop.app.retrieval.relevance import idf, question_words
@@ -413,7 +413,7 @@ class Engine:
             text, trace.searched_for = corrected(
                 query.query_str,
                 words,
-                freshness(view, self.place.vault, settings, str).held(view),
+                CurrentNotes(view, self.place),
                 tokenizer,
                 # What its model has as one piece is a word, in languages that it was made for.
                 (lambda word: tokens.size(word) == 1)
