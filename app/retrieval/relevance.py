@@ -8,7 +8,7 @@ import math
 import os
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial
@@ -307,20 +307,6 @@ def is_skeleton(text: str, title: str, lines: Collection[str]) -> bool:
     return not said.isdisjoint(lines) and said <= {*lines, *line_keys(title)}
 
 
-def held_back(hits: Nodes, reasons: Mapping[str, str], share: float) -> Nodes:
-    """The hits anew, ties as they came: those with a reason, by id, keep a share of their score and say
-    why; a note that the query names exactly keeps its place."""
-    found: Nodes = []
-    for hit in hits:
-        reason, score = reasons.get(hit.node.node_id), hit.score or 0.0
-        if reason and DISPATCH not in hit.node.metadata.get("signals", {}):
-            # That of a neighbour may be below nothing, and goes down all the same.
-            lowered = score * share if score > 0 else score / share
-            hit = NodeWithScore(node=noted(hit.node, held_back=reason), score=lowered)
-        found.append(hit)
-    return sorted(found, key=lambda hit: -(hit.score or 0.0))
-
-
 class TemplatePostprocessor(VaultPostprocessor):
     """Holds back templates and passages that say no more than one, and drops those that are empty.
 
@@ -335,22 +321,27 @@ class TemplatePostprocessor(VaultPostprocessor):
 
     def process(self, hits: Nodes, query: TracedQuery, view: Snapshot) -> Nodes:
         chunks = view.chunks([hit.node.node_id for hit in hits])
-        reasons: dict[str, str] = {}
-        if self.share < 1 and not asks_for_templates(query.query_str):
-            templates = read_templates(self.vault)
-            paths = [chunk.path for chunk in chunks.values()] if templates.lines else ()
-            notes = view.notes_at(paths)
-            for chunk in chunks.values():
+        wanted = self.share == 1 or asks_for_templates(query.query_str)
+        templates = Templates() if wanted else read_templates(self.vault)
+        paths = [chunk.path for chunk in chunks.values()] if templates.lines else ()
+        notes = view.notes_at(paths)
+        found: Nodes = []
+        for hit in hits:
+            chunk, reason, score = chunks.get(hit.node.node_id), "", hit.score or 0.0
+            if chunk is not None:
+                if not chunk.text.strip():
+                    continue  # The chunk of an empty note only stands for it.
                 title = notes[chunk.path].title if chunk.path in notes else ""
                 if templates.holds(chunk.path):
-                    reasons[chunk.id] = TEMPLATE
+                    reason = TEMPLATE
                 elif templates.lines and is_skeleton(chunk.text, title, templates.lines):
-                    reasons[chunk.id] = SKELETON
-        if reasons:
-            hits = held_back(hits, reasons, self.share)
-        # The chunk of an empty note only stands for it.
-        empty = {chunk.id for chunk in chunks.values() if not chunk.text.strip()}
-        return [hit for hit in hits if hit.node.node_id not in empty]
+                    reason = SKELETON
+            if reason and DISPATCH not in hit.node.metadata.get("signals", {}):
+                # That of a neighbour may be below nothing, and goes down all the same.
+                lowered = score * self.share if score > 0 else score / self.share
+                hit = NodeWithScore(node=noted(hit.node, held_back=reason), score=lowered)
+            found.append(hit)
+        return sorted(found, key=lambda hit: -(hit.score or 0.0))
 
 
 def templates_of(vault: Path, query: str) -> Callable[[str], bool]:

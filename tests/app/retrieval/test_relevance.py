@@ -1,9 +1,12 @@
 """Words that say little: common in the vault, of templates, of lists of links."""
 
+from pathlib import Path
+
 import pytest
 from llama_index.core.schema import NodeWithScore, TextNode
 
 from tests.support import product
+from tests.support.fake_index import FakeIndex
 from tests.support.tables import rows
 
 
@@ -57,20 +60,26 @@ def hit(name: str, score: float, **metadata: object) -> NodeWithScore:
     return NodeWithScore(node=TextNode(id_=name, metadata=metadata), score=score)
 
 
-def back(hits: list[NodeWithScore]) -> list[NodeWithScore]:
-    """With the hit "a" held back."""
-    return product.held_back(hits, {"a": product.SKELETON}, 0.5)
+def back(*hits: NodeWithScore) -> list[NodeWithScore]:
+    """With the hits of a vault's template held back."""
+    view = FakeIndex().add("Templates/Day.md", 0).add("b.md", 0).add("c.md", 0)
+    stage = product.TemplatePostprocessor(view=view, vault=Path("nowhere"))
+    return stage.postprocess_nodes([*hits], query_bundle=product.TracedQuery("?"))
+
+
+TEMPLATE = "Templates/Day.md:0"
 
 
 def test_hits_held_back_keep_a_share_of_their_score() -> None:
-    hits = [hit("a", 0.9), hit("b", 0.6), hit("c", 0.3)]
-    found = back(hits)
-    assert [(one.node.node_id, one.score) for one in found] == [("b", 0.6), ("a", 0.45), ("c", 0.3)]
-    assert found[1].node.metadata["held_back"] == product.SKELETON
+    hits = [hit(TEMPLATE, 0.9), hit("b.md:0", 0.6), hit("c.md:0", 0.3)]
+    found = back(*hits)
+    places = [("b.md:0", 0.6), (TEMPLATE, 0.45), ("c.md:0", 0.3)]
+    assert [(one.node.node_id, one.score) for one in found] == places
+    assert found[1].node.metadata["held_back"] == product.TEMPLATE
     assert hits[0].score == 0.9
     assert "held_back" not in hits[0].node.metadata
 
 
 def test_a_note_named_exactly_keeps_its_place() -> None:
-    named = hit("a", 0.9, signals={"title": {"rank": 1}})
-    assert back([named, hit("b", 0.6)])[0] is named
+    named = hit(TEMPLATE, 0.9, signals={"title": {"rank": 1}})
+    assert back(named, hit("b.md:0", 0.6))[0] is named
