@@ -399,9 +399,7 @@ class Subject:
         return tuple(found)[:MOST]
 
     def _near(self, paths: Sequence[str]) -> tuple[str, ...]:
-        words = self.words
-        asked = set(words(self.text)) if words is not None else set()
-        if words is None or not asked:
+        if (words := self.words) is None or not (asked := set(words(self.text))):
             return ()
         best, nearest = 0.0, ""
         for path, note in self.view.notes_at(paths[:NEAR]).items():

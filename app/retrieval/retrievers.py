@@ -350,10 +350,8 @@ class WeightedFusionRetriever(TracedRetriever, QueryFusionRetriever):
         weights[DISPATCH] = (sum(weights.values()) + 1.0) * (self._k + dispatched) / (self._k + 1)
         # In the order of the signals, whichever answered first.
         rankings = {name: scores[name] for name in weights if scores.get(name)}
-        if not rankings.keys().isdisjoint((DISPATCH, EXPANSION, *self._judges)):
-            found = fuse(rankings, weights, self._k)
         hits: Nodes = []
-        for one in found[: self.similarity_top_k]:
+        for one in fuse(rankings, weights, self._k)[: self.similarity_top_k]:
             record: dict[str, Any] = {
                 "signals": {
                     name: {"rank": rank, "score": rankings[name][one.id], "weight": weights[name]}
