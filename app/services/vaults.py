@@ -48,52 +48,6 @@ LAST_RETRY = 60.0  # the longest such wait, and the life that makes a follower c
 ENDING = 5.0  # seconds that a process is given to finish what it writes
 
 
-class FollowerProcess:
-    """A process that follows a vault while this one lives.
-
-    :param command: what people know this process by.
-    :ivar trouble: why it ended last, while none runs.
-    """
-
-    def __init__(self, place: Place, command: str, config_file: Path | None) -> None:
-        program = index_program(place.vault, place.layout, config_file)
-        self._command = [*program, "--supervised", command]
-        self.trouble: str | None = None
-        self._stop = threading.Event()
-        self._keeper = threading.Thread(target=self._keep, name="notehop-follower", daemon=True)
-        self._keeper.start()
-
-    def stop(self) -> None:
-        """End the follower; it finishes what it writes."""
-        self._stop.set()
-        self._keeper.join(2 * ENDING)
-
-    def _keep(self) -> None:
-        """Run it, and again whenever it ends."""
-
-        def pass_on(line: str) -> None:
-            # Standard error may be closed by now: that is no reason to hear no more.
-            with suppress(OSError, ValueError):
-                sys.stderr.write(f"{line}\n")
-
-        wait = FIRST_RETRY / 2
-        while not self._stop.is_set():
-            began = time.monotonic()
-            self.trouble = None
-            try:
-                run_program(self._command, self._stop, pass_on, ENDING)
-                self.trouble = "its process ended"
-            except IndexFailure as exc:
-                self.trouble = str(exc)
-            if self._stop.is_set():
-                return
-            worked = time.monotonic() - began >= LAST_RETRY
-            wait = FIRST_RETRY if worked else min(2 * wait, LAST_RETRY)
-            with suppress(OSError, ValueError):
-                _log.warning("the index is not followed for %.0f s: %s", wait, self.trouble)
-            self._stop.wait(wait)
-
-
 class LazyVault:
     """The vault at a place. Threads may share it.
 
@@ -107,11 +61,12 @@ class LazyVault:
         self.place = place
         self.opened: VaultHandle | None = None
         self.closed = threading.Event()
-        self._command = command
-        self._config_file = config_file
+        program = index_program(place.vault, place.layout, config_file)
+        self._follower = [*program, "--supervised", command]
         self._opening, self._ending = threading.Lock(), threading.Lock()
         self.follows = False
-        self._follower: FollowerProcess | None = None
+        self._trouble: str | None = None  # why the follower ended last, while none runs
+        self._keeper: threading.Thread | None = None
 
     @property
     def ready(self) -> bool:
@@ -134,8 +89,7 @@ class LazyVault:
         if (state is None and not self.follows) or not self.is_new:
             return None, None
         if state is None:
-            trouble = None if self._follower is None else self._follower.trouble
-            return (JUST_BEGUN, None) if trouble is None else (None, trouble)
+            return (JUST_BEGUN, None) if self._trouble is None else (None, self._trouble)
         if state.state == "indexing":
             return state.detail or JUST_BEGUN, None
         return None, state.detail
@@ -179,7 +133,35 @@ class LazyVault:
         """
         with self._ending:
             if not self.closed.is_set():
-                self._follower = FollowerProcess(self.place, self._command, self._config_file)
+                self._keeper = threading.Thread(
+                    target=self._keep, name="notehop-follower", daemon=True
+                )
+                self._keeper.start()
+
+    def _keep(self) -> None:
+        """Run the follower, and again whenever it ends."""
+
+        def pass_on(line: str) -> None:
+            # Standard error may be closed by now: that is no reason to hear no more.
+            with suppress(OSError, ValueError):
+                sys.stderr.write(f"{line}\n")
+
+        wait = FIRST_RETRY / 2
+        while not self.closed.is_set():
+            began = time.monotonic()
+            self._trouble = None
+            try:
+                run_program(self._follower, self.closed, pass_on, ENDING)
+                self._trouble = "its process ended"
+            except IndexFailure as exc:
+                self._trouble = str(exc)
+            if self.closed.is_set():
+                return
+            worked = time.monotonic() - began >= LAST_RETRY
+            wait = FIRST_RETRY if worked else min(2 * wait, LAST_RETRY)
+            with suppress(OSError, ValueError):
+                _log.warning("the index is not followed for %.0f s: %s", wait, self._trouble)
+            self.closed.wait(wait)
 
     def rest_when_idle(self, minutes: float) -> None:
         """Have it rest, until it is closed, whenever nobody asked for so many minutes; never for 0."""
@@ -196,8 +178,8 @@ class LazyVault:
         """Let go of the vault, and end what follows it; it finishes what it writes."""
         with self._ending:
             self.closed.set()
-        if self._follower is not None:
-            self._follower.stop()
+        if self._keeper is not None:
+            self._keeper.join(2 * ENDING)
         if self.opened is not None:
             self.opened.close()
 
