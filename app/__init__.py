@@ -36,6 +36,7 @@ def open_vault(
     :param llm: any LlamaIndex language model, to have answers written; None to have them quoted.
     :param settings: taken as they are; None reads settings files and environment.
     :raises VaultError: if there is no such folder.
+    :raises BeingIndexed: while a server makes its first index.
     :raises IndexMissing: if the vault was not indexed yet, naming the command that does it.
     :raises IndexMismatch: if it was indexed with other settings.
     """

@@ -249,11 +249,10 @@ def _streamed(vault: VaultHandle, query: models.Query) -> tuple[models.Answer, b
 
 
 def _open(place: Place) -> VaultHandle:
-    """The vault, opened here while the terminal says so, unless a server makes its first index."""
-    from notehop.app.services.open_vault import check_first_index, open_place
+    """The vault, opened here while the terminal says so."""
+    from notehop.app.services.open_vault import open_place
 
     with waiting(READING):
-        check_first_index(place)
         return open_place(place)
 
 

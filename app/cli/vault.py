@@ -120,9 +120,8 @@ def links(
 def _print_graph(place: Place, how: Literal["graphml", "json"]) -> None:
     import networkx as nx
 
-    from notehop.app.services.open_vault import check_first_index, open_place
+    from notehop.app.services.open_vault import open_place
 
-    check_first_index(place)
     with open_place(place) as vault:
         graph = vault.graph()
     for *_, told in graph.edges(data=True):

@@ -135,19 +135,10 @@ def has_index(place: Place) -> bool:
         return True
 
 
-def check_first_index(place: Place) -> None:
-    """Open nothing of a vault whose first index a follower makes: there is none, or a part.
-
-    :raises BeingIndexed: saying how far it is.
-    """
-    state = read_watch_state(place.layout)
-    if state is not None and state.state == "indexing" and not has_index(place):
-        raise being_indexed(place, state.detail or JUST_BEGUN)
-
-
-def being_indexed(place: Place, progress: str) -> BeingIndexed:
+def being_indexed(place: Place, how: str) -> BeingIndexed:
+    """:param how: by whom, or in parentheses how far."""
     return BeingIndexed(
-        f"{place.name} is being indexed for the first time ({progress}); ask again in a minute"
+        f"{place.name} is being indexed for the first time {how}; ask again in a minute"
     )
 
 
@@ -156,6 +147,7 @@ def open_place(place: Place, llm: LLM | None = None) -> VaultHandle:
 
     :param llm: writes the answers; None: the model that the settings name, and without one they
         are quoted from the notes.
+    :raises BeingIndexed: while a follower makes its first index, saying how far it is.
     :raises IndexMissing: if there is no index yet, naming the command that makes it.
     :raises IndexMismatch: if it was made with other settings.
     :raises IndexDamaged: if it cannot be read.
@@ -166,6 +158,9 @@ def open_place(place: Place, llm: LLM | None = None) -> VaultHandle:
     from notehop.indexing.stores.lexical import Ranking
     from notehop.indexing.stores.reader import Reader
 
+    state = read_watch_state(place.layout)
+    if state is not None and state.state == "indexing" and not has_index(place):
+        raise being_indexed(place, f"({state.detail or JUST_BEGUN})")  # there is none, or a part
     lexical = place.settings.lexical
 
     def opened() -> Reader:

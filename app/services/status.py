@@ -16,7 +16,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from notehop.app import models
-from notehop.app.services.open_vault import Place, vector_server
+from notehop.app.services.open_vault import Place, being_indexed, vector_server
 from notehop.app.services.running_server import read_running
 from notehop.config import Settings, errors, user_config_file
 from notehop.config.errors import NotehopError
@@ -232,9 +232,7 @@ def _opened(place: Place) -> Iterator[tuple[Catalog, CatalogSnapshot]]:
     except errors.IndexMissing as exc:
         if (writer := read_holder(place.layout)) is None:
             raise place.missing from exc
-        raise errors.BeingIndexed(
-            f"{place.name} is being indexed for the first time by {writer}; ask again in a minute"
-        ) from exc
+        raise being_indexed(place, f"by {writer}") from exc
 
 
 def _size(root: Path) -> int:

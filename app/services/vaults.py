@@ -107,7 +107,7 @@ class LazyVault:
             if self.opened is None:
                 progress, failure = self.first_index()
                 if progress is not None:
-                    raise being_indexed(self.place, progress)
+                    raise being_indexed(self.place, f"({progress})")
                 try:
                     self.opened = open_place(self.place)
                 except IndexMissing as exc:
