@@ -131,15 +131,11 @@ def task_questions(
         found = _ASKS_AT_A_TIME.search(said) if found is None else _ASKS.search(said)
     if found is None:
         return
-    tasks = _task_word(found)
+    word = _TASK.search(found[0])
+    tasks = "" if word is None else word[0]
     for due in dues:
         if due is None or due.period is not None or tasks:  # "what is due?" may be a rent
             yield TaskQuestion(_subject(said, found), due, tasks)
-
-
-def _task_word(found: re.Match[str]) -> str:
-    word = _TASK.search(found[0])
-    return "" if word is None else word[0]
 
 
 def _due(text: str, period: Period, *, strictly: bool) -> Due:
