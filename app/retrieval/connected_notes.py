@@ -32,11 +32,11 @@ from notehop.app.retrieval.components import (
 )
 from notehop.app.retrieval.filters import among
 from notehop.app.retrieval.freshness import FreshnessPostprocessor
-from notehop.app.retrieval.relevance import idf
 from notehop.app.retrieval.retrievers import known_similarities, known_vector, query_vector
 from notehop.app.retrieval.subqueries import SECOND_LOOK
 from notehop.config.errors import UsageError
 from notehop.indexing.shown import on_one_line
+from notehop.indexing.stores.lexical import idf
 from notehop.indexing.stores.model import ChunkId, LinkRow
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.vault.plain import words_of as plain_words_of

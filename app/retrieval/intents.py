@@ -18,7 +18,7 @@ from notehop.config import Settings
 from notehop.indexing.embed.models import languages_read
 from notehop.indexing.stores.model import ChunkId
 from notehop.indexing.stores.reader import Snapshot
-from notehop.indexing.tokens.words import FUNCTION_WORDS, NAMES, clear_language, fold
+from notehop.indexing.tokens.words import FUNCTION_WORDS, NAMES, UNSPACED, clear_language, fold
 
 Intent = Literal["none", "status", "discovery", "concept", "person", "timeline"]
 
@@ -246,7 +246,7 @@ SMALL = frozenset().union(*FUNCTION_WORDS.values())
 
 _BEFORE_NAMES = ",;:!?…\"'“”‘’„«»*_"  # around a name in a sentence; hardly any name ends so
 _RUN = 64  # characters in which names that stand without blanks around them are looked for
-_UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uac00-\ud7af]{2,}")
+_UNSPACED = re.compile(rf"[{UNSPACED}]{{2,}}")
 
 _NOUNS_HAVE_CAPITALS = frozenset(("de",))
 _APOSTROPHE = re.compile(r"['’]")

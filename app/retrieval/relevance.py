@@ -27,7 +27,7 @@ from notehop.app.retrieval.components import Nodes, TracedQuery, VaultPostproces
 from notehop.app.retrieval.retrievers import DISPATCH, known_similarities, known_vector
 from notehop.config.small_files import open_plain_file, read_json_file
 from notehop.indexing.graph.files import NOTE_SUFFIX, fold, is_note
-from notehop.indexing.stores.lexical import LexicalIndex
+from notehop.indexing.stores.lexical import LexicalIndex, idf
 from notehop.indexing.stores.reader import Generation, Snapshot
 from notehop.indexing.tokens.tokenizer import Tokenizer
 from notehop.indexing.tokens.words import FUNCTION_WORDS, detect_language
@@ -75,11 +75,6 @@ def question_words(text: str, tokenizer: Tokenizer, vocabulary: LexicalIndex) ->
             chunks = max(map(vocabulary.frequency, tokens))
             found[tokens] = Word(written, tokens, chunks, idf(chunks, len(vocabulary)))
     return tuple(found.values())
-
-
-def idf(holding: int, chunks: int) -> float:
-    """Inverse document frequency as in Lucene's BM25Similarity, above 0."""
-    return math.log(1 + (chunks - holding + 0.5) / (holding + 0.5))
 
 
 _known: WeakKeyDictionary[Generation, NDArray[np.float32]] = WeakKeyDictionary()

@@ -31,7 +31,7 @@ from notehop.app.answer.writing import ANSWER_PROMPT, LlmSynthesizer
 from notehop.app.retrieval.chain import QueryChain, Wanted
 from notehop.app.retrieval.components import Nodes, TracedQuery, TracedRetriever, noted, words_of
 from notehop.app.retrieval.filters import checked, narrow
-from notehop.app.retrieval.relevance import idf, question_words
+from notehop.app.retrieval.relevance import question_words
 from notehop.app.retrieval.rerank import CrossEncoderScorer, shared_scorer
 from notehop.app.retrieval.spelling import corrected
 from notehop.app.services.listing import ListQuestion, list_question
@@ -42,6 +42,7 @@ from notehop.indexing.embed.models import languages_read
 from notehop.indexing.embed.onnx_embedding import QueryEmbedder, load_query
 from notehop.indexing.llm.provider_llm import ProviderLLM
 from notehop.indexing.stores.catalog import Catalog
+from notehop.indexing.stores.lexical import idf
 from notehop.indexing.stores.reader import Reader, Snapshot
 from notehop.indexing.tokens.tokenizer import Tokenizer
 from notehop.indexing.tokens.words import FUNCTION_WORDS, clear_language

@@ -16,7 +16,7 @@ from notehop.app.web.markdown import Surroundings, render
 from notehop.app.web.sanitise import sanitise
 from notehop.indexing.graph.files import is_readable
 from notehop.indexing.tokens.tokenizer import Tokenizer
-from notehop.indexing.tokens.words import detect_language
+from notehop.indexing.tokens.words import UNSPACED, detect_language
 from notehop.indexing.vault.plain import LinkText, read_destination, read_wikilink
 
 MOST = 200_000  # characters of a note that are rendered: a book; it takes a second or two
@@ -87,7 +87,7 @@ _NO_TEXT = re.compile(r"(<[^>]*>|&[#\w]+;)")
 """Tags, and entities: what one stands for is a sign, and no word."""
 
 _WORD = re.compile(r"[^\W_]+(?:['’.\-][^\W_]+)*")
-_UNSPACED = re.compile(r"[\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\u0e01-\u0e3a]{2,}")
+_UNSPACED = re.compile(rf"[{UNSPACED}]{{2,}}")
 
 _tokenizer = lru_cache(maxsize=16)(Tokenizer)
 

@@ -179,9 +179,8 @@ class LexicalIndex:
 
         score = sum over tokens t of weight(t) * idf(t) * sum over fields f of
         boost(f) * tf / (tf + k1 * (1 - b + b * length / average length)), where
-        idf(t) = ln(1 + (N - n + 0.5) / (n + 0.5)), as in Lucene's BM25Similarity, and n counts the
-        chunks that hold t in any field: within a single field, titles say, `the` is rare and would
-        weigh like a name (Robertson, Zaragoza and Taylor, CIKM 2004, take n likewise).
+        :func:`idf` counts the chunks that hold t in any field: within a single field, titles say,
+        `the` is rare and would weigh like a name (Robertson, Zaragoza and Taylor, CIKM 2004, likewise).
 
         :param tokens: of :meth:`notehop.indexing.tokens.Tokenizer.query`; each counts as often as it
             stands there, or by the weight (0 or more) that a mapping gives it.
@@ -194,7 +193,7 @@ class LexicalIndex:
         weights = tokens if isinstance(tokens, Mapping) else Counter(tokens)
         numbers = {token: self.frequency(token) for token in weights}
         gains = {
-            token: weights[token] * math.log(1 + (len(self) - n + 0.5) / (n + 0.5)) * self._boosts
+            token: weights[token] * idf(n, len(self)) * self._boosts
             for token, n in numbers.items()
             if n
         }
@@ -268,6 +267,11 @@ class LexicalIndex:
         unreadable or not as it was written."""
         segments, generation, stamp = read_segments(path)
         return cls(ranking, limits, tuple(segments)), generation, stamp
+
+
+def idf(holding: int, chunks: int) -> float:
+    """Inverse document frequency as in Lucene's BM25Similarity, above 0."""
+    return math.log(1 + (chunks - holding + 0.5) / (holding + 0.5))
 
 
 def _within(docs: Ints, among: Ints) -> npt.NDArray[np.bool_]:

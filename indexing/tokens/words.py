@@ -57,13 +57,13 @@ def fold(word: str) -> str:
 # hash, a URL's slug), which is cut and never taken apart by case.
 MAX_LENGTH = 64
 
-# Scripts written without spaces between words: Chinese, Japanese, Korean (spaced, but its words
-# carry particles), Thai, Lao, Burmese, Khmer.
-_UNSPACED = (
+UNSPACED = (
     "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ecd\u1000-\u103f\u1100-\u11ff\u1780-\u17d3"
     "\u3005-\u3007\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff"
     "\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003ffff"
 )
+"""Letters, within a class of a pattern, of scripts written without spaces between words: Chinese, Japanese,
+Korean (spaced, but its words carry particles), Thai, Lao, Burmese, Khmer."""
 # Marks and invisible signs inside a word that `\w` does not know; Indic vowel signs among them.
 _MARKS = (
     "\u00ad\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7"
@@ -92,14 +92,14 @@ _ASCII = re.compile(_word(r"\w++"), re.ASCII)
 _UNICODE = re.compile(
     "|".join(
         (
-            rf"[{_UNSPACED}]++",
-            _word(rf"[^\W{_UNSPACED}]++(?:[{_MARKS}]++[^\W{_UNSPACED}]*+)*+"),
+            rf"[{UNSPACED}]++",
+            _word(rf"[^\W{UNSPACED}]++(?:[{_MARKS}]++[^\W{UNSPACED}]*+)*+"),
             "[\U0001f1e6-\U0001f1ff]{2}",
             rf"[{_EMOJI}]",
         )
     )
 )
-_UNSPACED_START = re.compile(rf"[{_UNSPACED}]")
+_UNSPACED_START = re.compile(rf"[{UNSPACED}]")
 _TIDY = str.maketrans(
     dict.fromkeys("\u2018\u2019\u02bc\u2032", "'") | dict.fromkeys("\u2010\u2011", "-")
 )

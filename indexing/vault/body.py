@@ -25,7 +25,7 @@ from notehop.indexing.vault.model import (
     Link,
     PropertyValue,
 )
-from notehop.indexing.vault.plain import LinkText, OffsetMap, sentence_spans, words
+from notehop.indexing.vault.plain import LinkText, OffsetMap, clipped, sentence_spans, words
 from notehop.indexing.vault.properties import TAG_CHARACTERS, is_tag
 
 MAX_CHARACTERS = 500  # what a person reads at a glance, and a model embeds whole
@@ -198,20 +198,5 @@ def _sentences_at(block: TextBlock, flat: OffsetMap, links: Sequence[Piece]) -> 
         at, last = (max(flat.to_plain(offset), start) for offset in link)
         first = max(bisect_right(starts, at) - 1, 0)
         end = ends[max(first, bisect_left(ends, last))]
-        found.append(_clip(flat.text, max(starts[first], start), end, at))
+        found.append(clipped(flat.text, max(starts[first], start), end, at, MAX_CHARACTERS))
     return found
-
-
-def _clip(text: str, start: int, end: int, at: int) -> str:
-    """``text[start:end]`` on one line; if it is too long, the words around ``at``."""
-    if end - start <= MAX_CHARACTERS:
-        return " ".join(text[start:end].split())
-    room = MAX_CHARACTERS - 2  # for the marks that say where it was cut
-    first = max(start, min(at - room // 2, end - room))
-    last = min(first + room, end)
-    if first > start and (blank := text.find(" ", first, at)) >= 0:
-        first = blank + 1
-    if last < end and (blank := text.rfind(" ", at, last)) > at:
-        last = blank
-    cut = " ".join(text[first:last].split())
-    return f"{'…' if first > start else ''}{cut}{'…' if last < end else ''}"

@@ -353,3 +353,18 @@ def _goes_on(text: str, end: int) -> bool:
     # The last are those that it would cut in two: `p.` of `p. ex.`.
     forms = [*before, *(word + next_.rstrip(",") for word in before[:2] for next_ in after)]
     return any(word in known or word[:1].lower() + word[1:] in known for word in forms)
+
+
+def clipped(text: str, start: int, end: int, at: int, most: int) -> str:
+    """``text[start:end]`` on one line; of more than ``most`` characters, the words around ``at``."""
+    if end - start <= most:
+        return " ".join(text[start:end].split())
+    room = most - 2  # for the marks that say where it was cut
+    first = max(start, min(at - room // 2, end - room))
+    last = min(first + room, end)
+    if first > start and (blank := text.find(" ", first, at)) >= 0:
+        first = blank + 1
+    if last < end and (blank := text.rfind(" ", at, last)) > at:
+        last = blank
+    cut = " ".join(text[first:last].split())
+    return f"{'…' if first > start else ''}{cut}{'…' if last < end else ''}"

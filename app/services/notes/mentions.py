@@ -15,9 +15,9 @@ from notehop.indexing.graph.files import NOTE_SUFFIX, is_pdf
 from notehop.indexing.stores.model import ChunkId, NoteRow
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.tokens.tokenizer import Tokenizer
-from notehop.indexing.tokens.words import FUNCTION_WORDS, words_in_order
+from notehop.indexing.tokens.words import FUNCTION_WORDS, UNSPACED, words_in_order
 from notehop.indexing.vault.model import Lines, Note
-from notehop.indexing.vault.plain import flat, plain_text, sentence_spans
+from notehop.indexing.vault.plain import clipped, flat, plain_text, sentence_spans
 
 LISTED = 20  # mentions that are listed; no further note is read for more
 READ = 40  # notes that are read for them: what the index takes for a mention may be a link
@@ -25,10 +25,7 @@ READ = 40  # notes that are read for them: what the index takes for a mention ma
 SHORTEST = 2  # letters that a name of one word must have: every text says ``a``
 SENTENCE = 300  # characters of a sentence that are shown
 
-UNSPACED = re.compile(
-    "[\u0e01-\u0eff\u1000-\u11ff\u1780-\u17ff\u3005-\u30ff\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff]"
-)
-"""Letters of scripts without blanks between words."""
+_UNSPACED = re.compile(rf"[{UNSPACED}]")
 
 _NO_NAMES = frozenset(("tags", "tag", "aliases", "alias", "title", "type", "cssclasses", "summary"))
 """Properties whose values name no notes."""
@@ -145,7 +142,7 @@ def pattern_of(names: Iterable[str]) -> re.Pattern[str]:
 
 
 def _is_spaced(char: str) -> bool:
-    return (char.isalnum() or char == "_") and not UNSPACED.match(char)
+    return (char.isalnum() or char == "_") and not _UNSPACED.match(char)
 
 
 def _unlinked(note: Note, names: Collection[str]) -> Iterator[re.Match[str]]:
@@ -189,12 +186,4 @@ def _sentence_at(note: Note, place: tuple[int, int], language: str) -> str:
             end, start = start + max(last, ends - start), start + first
             break
     before, said = (flat(plain_text(note, start, until)) for until in (begins, end))
-    if len(said) <= SENTENCE:
-        return said
-    # Of a longer one the words around the place.
-    at = len(before)
-    room = SENTENCE - 2  # for the marks that say where it was cut
-    start = max(0, min(at - room // 2, len(said) - room))
-    first = said.find(" ", start, at) + 1 if start else 0
-    cut = said[first : first + room].rstrip()
-    return f"{'…' if first else ''}{cut}{'…' if first + len(cut) < len(said) else ''}"
+    return clipped(said, 0, len(said), len(before), SENTENCE)

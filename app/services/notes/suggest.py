@@ -15,7 +15,7 @@ from posixpath import basename
 import numpy as np
 
 from notehop.app.models import Mention, Suggestion, Suggestions
-from notehop.app.retrieval.relevance import idf, read_templates
+from notehop.app.retrieval.relevance import read_templates
 from notehop.app.services.notes.current_notes import CurrentNotes, as_now
 from notehop.app.services.notes.find_note import called_alike, link_to, note_meant
 from notehop.app.services.notes.mentions import (
@@ -32,6 +32,7 @@ from notehop.indexing.graph.files import NOTE_SUFFIX, fold, is_note, link_name
 from notehop.indexing.graph.resolve import Status
 from notehop.indexing.stores.catalog_read import slices
 from notehop.indexing.stores.catalog_rows import unpack_tokens
+from notehop.indexing.stores.lexical import idf
 from notehop.indexing.stores.model import ChunkId, LinkRow, Matrix
 from notehop.indexing.tokens.tokenizer import Tokenizer
 from notehop.indexing.vault.plain import flat, sentence_spans, shortened, words_of
