@@ -391,7 +391,7 @@ class IndexRun:
         self.progress.stage("Loading the model", 0, "")
         embedder = self._embedder
         # By tokens, which take equal time each; notes do not.
-        self.progress.stage(f"Indexing {counted(len(files), 'note')}", _tokens_of(files), "tokens")
+        self.progress.stage(f"Indexing {counted(len(files), 'file')}", _tokens_of(files), "tokens")
         headers = self.layout.enrichment if self._additions["headers"] is not None else None
         how = headers, self.indexer.transformations, self.progress
         return Chunker(embedder, self.catalog, self.settings, language, *how)
