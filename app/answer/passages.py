@@ -155,7 +155,7 @@ _FILE = re.compile(
 """All that is left of an embedded picture, recording or view: its name says nothing that answers."""
 
 _SPELT_OUT = re.compile(
-    r"(?=[^()]*[^\W\d_]{2})[^()]+ \([^()]+\)|(?=[^:]*[^\W\d_]{2})[^:()]{2,8}(?::| [–—-]) [^:]+"
+    r"(?=[^()]*[^\W\d_])[^()]+ \([^()]+\)|(?=[^:–—]*[^\W\d_])[^:()]{2,8}(?::| [–—-]) [^:]+"
 )
 """A heading that says what an abbreviation stands for: "Chain of thought (CoT)", "KPI: Key …"; not a number
 and its date, "4.2 (8 October 2024)"."""

@@ -82,7 +82,7 @@ class AskedProperties:
         asked = [key for key in self._keys(named) if key <= self.asked.all_words]
         if one.passage.kind != "property" or not asked:
             return False
-        names = self._names(named)
+        names = self.called(named)
         left = self.asked.words.difference(*asked)
         if self.names(named):
             # The "uptime target" is another than the target; "current" only asks for news.
@@ -91,10 +91,11 @@ class AskedProperties:
         if left and left <= names:
             return True
         # A key of two words is as good as a name, where no other note is named.
-        others = frozenset[str]().union(*map(self._names, self.sources)) - names
+        others = frozenset[str]().union(*map(self.called, self.sources)) - names
         return left.isdisjoint(others) and any(len(key) > 1 for key in asked)
 
-    def _names(self, named: Named) -> frozenset[str]:
+    def called(self, named: Named) -> frozenset[str]:
+        """The words that a note is called by."""
         return frozenset(self.words(" ".join((named.source.title, *named.names))))
 
     def _before(self, key: frozenset[str]) -> list[str]:
@@ -113,7 +114,7 @@ class AskedProperties:
     def may_be_asked(self, one: Candidate, named: Named) -> bool:
         """Whether a question may be for the properties of a note: it has one of their keys, or they a
         value of the kind that it asks for. An open question may call a key otherwise."""
-        left = self.asked.words - {*self.words(" ".join((named.source.title, *named.names)))}
+        left = self.asked.words - self.called(named)
         if self.form in OPEN:
             return bool(left)
         listed = [one for one in properties(named.source.text) if not NAMING.match(one.text)]
@@ -170,19 +171,19 @@ class AskedFields:
             return None
         most = max(one.covered for one in ranked) - 1e-6
         fields = [one for one in ranked if one.covered >= most and self._is_field(one)]
-        # Who holds something is its *Holder*.
-        doing = tuple(word for word in self.asked.words if len(word) > 2)
-        called = [
-            one
-            for one in fields
-            if all(word.startswith(doing) for word in self._heading(one) - self.asked.all_words)
-        ]
-        if not called:
+        fields = [one for one in fields if self._is_asked(one)]
+        if not fields:
             return None
-        found = max(called, key=lambda one: (len(self._heading(one)), one.likeness))
+        found = max(fields, key=lambda one: (len(self._heading(one)), one.likeness))
         order = min(self.section(found))
         passage = self._passages(found)[order]
         return replace(found, order=order, passage=passage, score=ranked[0].score + 1.0)
+
+    def _is_asked(self, one: Candidate) -> bool:
+        """Whether a question has the words of a heading: who holds something is its *Holder*."""
+        asked = self.asked.words - self.properties.called(self.sources[one.source])
+        doing = tuple(word for word in asked if len(word) > 2)
+        return all(word.startswith(doing) for word in self._heading(one) - self.asked.all_words)
 
     def is_cause(self, one: Candidate) -> bool:
         """Whether a passage stands under a heading that says that a cause does."""
@@ -210,5 +211,4 @@ class AskedFields:
         """The words of the heading above a passage that the note is not called by."""
         named, words = self.sources[one.source], self.asked.reading.words
         heading = one.passage.heading or named.source.heading.split(" > ")[-1]
-        names = words(" ".join((named.source.title, *named.names)))
-        return frozenset(words(heading)) - self.asked.reading.small - {*names}
+        return frozenset(words(heading)) - self.asked.reading.small - self.properties.called(named)

@@ -355,11 +355,16 @@ _INNER = re.compile(
     r"|between|wer|wann|wo|warum|wenn|und|weil|quand|pourquoi|cuando|quando|wanneer)\b"
 )
 _DOES = re.compile(r"^\w+[^e\W]ed\b|\b(?:to|we|you|i|our|my|your|supposed)\b")
+_NO_TERM = re.compile(
+    r"^(?:so |and )?who(?: is|s|'s| are| was| were)? \w+ing (?:for|the|to|at|in|on|our|with)\b|\bcosts?$"
+)
+"""Who asks "who is paying for it" or "what is the total cost" asks for no word."""
+
 _ROLES = re.compile(
     r"\b(?:of|for|in|at|on|to|from|with|by|per|about|von|fur|bei|im|zu|mit|du|des|pour|dans|del"
     r"|para|con|per|di|van|voor|met|av|pa)\b"
 )
-_ASIDE = re.compile(r" (?:in|for|at|on|within|im|bei|dans|chez|en|in|voor|inom)(?: |$)")
+_ASIDE = re.compile(r" (?:in|for|at|on|within|im|bei|dans|chez|en|voor|inom)(?: |$)")
 """What stands behind says where the term is used: "a seed in the seed bank"."""
 
 _ONCE_MORE = re.compile(r" (?:again|nochmals?|noch mal|noch einmal|deja|de nuevo|di nuovo|alweer)$")
@@ -369,7 +374,7 @@ LONGEST_TERM = 6  # words of what can be defined; more of them ask for a fact
 BEGINS = 6  # words of a question by which it has said whether it asks for a number
 
 _SIDES = (
-    re.compile(r"(?:^|\b(?:between|compare|is|are|was|use|take|get|choose|take)\s+)(?P<a>[^,?]{2,60}?)"
+    re.compile(r"(?:^|\b(?:between|compare|is|are|was|use|take|get|choose)\s+)(?P<a>[^,?]{2,60}?)"
                r"\s+(?:vs\.?|versus|compared (?:to|with))\s+(?P<b>[^,?]{2,60})", re.IGNORECASE),
     re.compile(r"\bbetween\s+(?P<a>[^,?]{2,60}?)\s+and\s+(?P<b>[^,?]{2,60})", re.IGNORECASE),
     re.compile(r"\bcompare\s+(?P<a>[^,?]{2,60}?)\s+(?:and|with|to)\s+(?P<b>[^,?]{2,60})", re.IGNORECASE),
@@ -455,9 +460,7 @@ def says_form(word: str) -> bool:
 
 def _defined(plain: str) -> str:
     """What a question wants to have defined; empty where it asks for something else."""
-    # "Who is paying for it" asks for no word.
-    paying = r"who (?:is|are) \w+ing (?:for|the|to|at|in|on|our|with)\b"
-    if _DEFINES.search(plain) is None or re.match(paying, plain):
+    if _DEFINES.search(plain) is None or _NO_TERM.search(plain):
         return ""
     left = " ".join(_SCAFFOLD.sub(" ", _ONCE_MORE.sub("", plain)).split())
     words = left.split()

@@ -120,9 +120,8 @@ class _Selection:
             best.setdefault(one.source, one)
         worth = self._worth()
         first = self.found[0]
-        settles = (
-            first is self.field or self.form == "definition" or self.properties.is_named(first)
-        )
+        settles = first is self.field or self.form == "definition"
+        settles = settles or self.properties.is_named(first) or self._is_numbered(first)
         cause = self.form == "reason" and self.fields.is_cause(first)
         leading = [first] if settles or cause else self._sides()
         best |= {one.source: one for one in reversed(leading)}
@@ -338,19 +337,21 @@ class _Selection:
         return [first, *(one for one in found if (one.source, one.order) != (at, order))]
 
     def _numbered_so(self, found: list[Candidate]) -> list[Candidate]:
-        """The candidates, of the note of the best those first that stand under the number which is asked for:
-        that of a version, a chapter, a day."""
-        if not found or not self.asked.numbers:
+        """The candidates, of the note of the best those alone that stand under the number which is asked for,
+        that of a version, a chapter, a day; unless the best says it."""
+        if not found or self.asked.numbers <= {*DIGITS.findall(found[0].passage.text)}:
             return found
         path = self.sources[found[0].source].source.path
+        own = [one for one in found if self.sources[one.source].source.path == path]
+        under = [one for one in own if self._is_numbered(one)]
+        if not under or under[0].score < found[0].score - FAR:
+            return found
+        under[0] = replace(under[0], score=found[0].score)
+        return [*under, *(one for one in found if one not in own)]
 
-        def under(one: Candidate) -> bool:
-            own = self.sources[one.source].source
-            return own.path == path and self.asked.numbers <= set(
-                DIGITS.findall(self._heading(one))
-            )
-
-        return _first_of(under, found, FAR)
+    def _is_numbered(self, one: Candidate) -> bool:
+        numbers = self.asked.numbers
+        return bool(numbers) and numbers <= {*DIGITS.findall(self._heading(one))}
 
     def _fitting(self, found: list[Candidate]) -> list[Candidate]:
         """The candidates, where the best lacks what an answer must have in it that first which has it; of who

@@ -50,7 +50,7 @@ const { load, dispose } = loader(aside, async (signal) => {
   say(`${page.note.title} is open`);
   if (!hasLines(path)) return; // no link can be written into it there
   const { suggestions } = await get("/suggest", { note: page.note.path, limit: "5" }, signal);
-  aside.querySelector(".note").append(missing(page.note.path, suggestions) || "");
+  aside.querySelector(".note")?.append(missing(page.note.path, suggestions) || "");
 }, (error) => {
   const { path, button, vault } = asked;
   asked = {};
