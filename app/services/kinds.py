@@ -30,6 +30,8 @@ WORDS = tomllib.loads(Path(__file__).with_name("lists.toml").read_text("utf-8"))
 _ASKS = re.compile(rf"^(?:(?:{'|'.join(WORDS['polite'])}) )?(?:{'|'.join(WORDS['asks'])})\b")
 ASKS_OF_A_TIME = re.compile(rf"{_ASKS.pattern}|^(?:{'|'.join(WORDS['asks_of_a_time'])})")
 _OF_A_KIND = re.compile(WORDS["of_a_kind"])
+_NOT_YET = re.compile(WORDS["not_yet"])
+_YEAR = re.compile(r"(?:19|20)\d\d")
 _WORD = re.compile(r"[^\W_]+")
 ASKING, DONE = SMALL | {*WORDS["asking"]}, frozenset(WORDS["done"])
 HAVING, NO_KIND = frozenset(WORDS["having"]), frozenset(WORDS["no_kind"])
@@ -46,6 +48,13 @@ def conditions_of(
 ) -> tuple[Condition, ...]:
     """What the notes have to meet that a question wants listed; empty where it asks for something
     else, or has a word that is no type, property, tag, folder or time of the vault."""
+    if period is None and (unmet := _NOT_YET.search(plain)):
+        # What I have not read is to be read, or unread.
+        kind = f"{WORDS['asks'][0]} {plain[: unmet.start()]}"
+        said = (f"{kind} {one.format(unmet['verb'])}" for one in WORDS["unmet"])
+        return next(
+            filter(None, (conditions_of(one, None, view, tokenizer, today) for one in said)), ()
+        )
     labels, first_word = view.labels, plain.partition(" ")[0]
     # "Books rated 5", "meetings in March": a kind alone, and what it is narrowed by.
     bare = not (_ASKS if period is None else ASKS_OF_A_TIME).search(plain)
@@ -83,6 +92,8 @@ def conditions_of(
     most = max((count for count, _ in read), default=0)
     # A type says what a note is; a folder of twice as many may be what people mean.
     best = next((chosen for count, chosen in read if count and 2 * count >= most), None)
+    if best is None and period is None and not bare:
+        return _by_property(plain, view, tokenizer, today)
     if best is None or period is None:
         return best or ()
     first, end = period.days
@@ -91,6 +102,45 @@ def conditions_of(
         ("before", end, date.max),
     )
     return (*best, *(Condition(kind, day) for kind, day, open_ in bounds if day != f"{open_}"))
+
+
+def _by_property(
+    plain: str, view: Snapshot, tokenizer: Tokenizer, today: date
+) -> tuple[Condition, ...]:
+    """As :func:`conditions_of`, where what is to be listed is called otherwise than in the vault ("which
+    papers did I rate 5?", of the literature): all notes, of one kind, with that value of a property that is
+    asked for by its name, or with that year; empty where there are no such."""
+    asks = _ASKS.match(plain)
+    noun, _, rest = plain[asks.end() :].strip().partition(" ") if asks else ("", "", "")
+    named, kind = tokens_of(" ".join(telling(rest)), tokenizer), tokens_of(noun, tokenizer)
+    known = chain.from_iterable(words for words, _ in candidates(plain, view.labels, tokenizer))
+    if not named or noun in ASKING | HAVING | DONE or not {*known}.isdisjoint(kind):
+        return ()
+    # What a note is called by is something else.
+    if view.lexical.holding(kind, "title"):
+        return ()
+    asked, found = frozenset(tokens_of(rest, tokenizer)), candidates(rest, view.labels, tokenizer)
+    says_when = rest.partition(" ")[0] in SMALL
+    for chosen in islice(covering(named, found), CHOICES):
+        called = all(
+            one.kind == "property"
+            and (key_words(one.key, asked, tokenizer) or (says_when and _YEAR.fullmatch(one.value)))
+            for one in chosen
+        )
+        notes = (notes_of(one, view.labels, today) for one in chosen)
+        if called and _are_of_one_kind(reduce(frozenset.intersection, notes), view):
+            return chosen
+    return ()
+
+
+def _are_of_one_kind(paths: Paths, view: Snapshot) -> bool:
+    """Whether several notes have their folder, their type or a tag in common."""
+    rows = view.notes_at(paths).values()
+    folders = {row.path.rpartition("/")[0] for row in rows}
+    types = {row.page_type for row in rows}
+    tags = [{*row.tags} for row in rows]
+    same = any(len(one) == 1 and any(one) for one in (folders, types))
+    return len(paths) > 1 and (same or bool(tags and set.intersection(*tags)))
 
 
 def _innermost(chosen: Sequence[Condition]) -> tuple[Condition, ...]:
@@ -205,11 +255,11 @@ def candidates(plain: str, labels: NoteLabels, tokenizer: Tokenizer) -> list[Nam
                 words = whole
             elif full and 1 < len(words) <= LONGEST:
                 # "Which projects does Nuria lead?" has one of her names.
-                words = (words & asked) - by_key
+                words = frozenset(one for one in words & asked if not one.isdigit()) - by_key
             if (
                 words
                 and words <= asked
-                and (by_key or not value[0].isdigit())
+                and (by_key or not value[0].isdigit() or _YEAR.fullmatch(value))
                 and opposite.isdisjoint(_states(value, tokenizer))
             ):
                 found["property"].append((words | by_key, Condition("property", value, key)))

@@ -34,6 +34,10 @@ NOTES = {
 } | {f"Firing {day:02}.md": f"---\ntype: firing\n---\nCone {day}.\n" for day in range(1, 22)}
 NOTES |= {f"Rack {n // 2}/Old/Test/Tile/Tile {n}.md": "It has ash on it.\n" for n in range(240)}
 NOTES |= {"Kiln log 2.md": "#log\n### Cones\n- \n", "Firing 7.md": "We asked Jon.\n"}
+NOTES |= {
+    f"Glazes/{name}.md": f"---\nyear: 1988\nrating: 4\ntried: 0{n}.1999\n---\nOf ash.\n"
+    for n, name in enumerate(("Celadon", "Tenmoku"), 4)
+}
 NOTES["2031-01-02.md"] = "Frost.\n"
 NOTES |= {"Jars/Jars.md": "Jars.\n", "Jars/Big.md": "---\ntype: jar\n---\nA jar.\n"}
 NOTES |= {"Jars/April 2026.md": "Much rain.\n", "2024-02-29.md": "A day too many.\n"}
