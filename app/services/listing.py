@@ -123,7 +123,7 @@ class ListQuestion:
                 if own
             ]
             notes = counted(len({hit.node.metadata["path"] for hit in found}), "note")
-            more = "" if len(items) == len(self.tasks) else f", of the newest {notes} with some"
+            more = "" if len(items) == len(self.tasks) else f", of the first {notes} with some"
             due = f" {self.said}" if self.said else ""
             listed = f"{counted(sum(map(len, items)), 'open task')}{due} in {notes}{more}"
         elif self.said:
@@ -192,7 +192,7 @@ def _tasks_asked(
             return ListQuestion(asked, question.due.said if question.due else "", found)
     question = questions[0]
     said = on_one_line(f"{NONE}{question.none.removeprefix('no ')}.")
-    if question.due is not None:
+    if question.due is not None and (question.tasks or question.due.strictly):
         other = None if question.tasks else Due(None, "")
         others, _ = open_tasks(view, replace(question, due=other), asked.text, ids, words)
         if others:

@@ -179,7 +179,8 @@ def open_tasks(
     ids: Iterable[ChunkId],
     tokens: Callable[[str], Iterable[str]],
 ) -> tuple[Mapping[ChunkId, OpenTasks], bool]:
-    """What is wanted of the passages with open tasks, those of the newest notes first; and whether the
+    """What is wanted of the passages with open tasks, what is due soonest first, then those of the newest
+    notes; and whether the
     question is one for tasks of this vault, though there may be none.
 
     :param ids: of passages with a box.
@@ -213,10 +214,9 @@ def open_tasks(
     }
     own |= {one.path for of_note in by_note.values() for one in of_note if one.id in placed}
     dates = view.catalog.dates(by_note)
-    ordered = sorted(
-        by_note, key=lambda path: (path in own, dates.get(path, ""), path), reverse=True
-    )
+    ordered = sorted(by_note, key=lambda path: (dates.get(path, ""), path), reverse=True)
     found: dict[ChunkId, OpenTasks] = {}
+    soonest: dict[ChunkId, tuple[bool, date]] = {}
     for path in ordered:
         # When a file was written says nothing of its tasks.
         says_day = rows[path].created is not None or day_in_name(path)
@@ -224,6 +224,9 @@ def open_tasks(
         for one in by_note[path]:
             whole = one.id in placed or (path in own and not placed)
             wanted = OpenTasks(() if whole else tuple(names), asked.due, day)
-            if wanted.items(one.text):
+            if items := wanted.items(one.text):
                 found[one.id] = wanted
-    return found, bool(found or own or not subject)
+                days = (due_day(one.text[start:end]) for start, end in items)
+                soonest[one.id] = (path not in own, min(filter(None, days), default=date.max))
+    in_order = sorted(found, key=soonest.__getitem__)
+    return {one: found[one] for one in in_order}, bool(found or own or not subject)

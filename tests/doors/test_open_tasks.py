@@ -27,7 +27,7 @@ NOTES = {
 
 OWN = ["Mend the lid 📅 2026-03-10", "Ask Jon for sand"]
 PLANTS = "Water the plants [due:: March 2126]"
-ALL = ["Pay the rent", "Call Ida about the Kiln", PLANTS, *OWN]
+ALL = [*OWN, "Call Ida about the Kiln", PLANTS, "Pay the rent"]
 
 
 def items(text: str) -> list[str]:
@@ -35,7 +35,7 @@ def items(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("question", rows(__file__, "all_open_tasks"))
-def test_all_open_tasks_of_the_newest_notes_first(vault: VaultHandle, question: str) -> None:
+def test_all_open_tasks_what_is_due_soonest_first(vault: VaultHandle, question: str) -> None:
     answer = vault.ask(question)
     assert answer.answer.startswith("5 open tasks in 3 notes:\n")
     assert [one.partition(" ［")[0] for one in items(answer.answer)] == ALL
