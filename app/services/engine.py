@@ -31,12 +31,13 @@ from notehop.app.answer.writing import ANSWER_PROMPT, LlmSynthesizer
 from notehop.app.retrieval.chain import QueryChain, Wanted
 from notehop.app.retrieval.components import Nodes, TracedQuery, TracedRetriever, noted, words_of
 from notehop.app.retrieval.filters import checked, narrow
-from notehop.app.retrieval.relevance import question_words
+from notehop.app.retrieval.relevance import question_words, templates_of
 from notehop.app.retrieval.rerank import CrossEncoderScorer, shared_scorer
-from notehop.app.retrieval.spelling import corrected
+from notehop.app.retrieval.spelling import corrected, with_words
 from notehop.app.services.listing import ListQuestion, list_question
 from notehop.app.services.notes.current_notes import CurrentNotes
 from notehop.app.services.open_vault import Place, remedy
+from notehop.app.services.rewriting import reworded
 from notehop.config.errors import ModelError, UsageError
 from notehop.indexing.embed.models import languages_read
 from notehop.indexing.embed.onnx_embedding import QueryEmbedder, load_query
@@ -381,7 +382,7 @@ class Engine:
             # What is listed is not looked for.
             by_words = asked is None and not narrowed.lists
             if by_words:
-                self._read_words(query, view, tokenizer)
+                self._read_words(query, view, tokenizer, reword=wanted.listing)
             chain = QueryChain(
                 view,
                 wanted,
@@ -397,10 +398,13 @@ class Engine:
         self.ready = self.ready or by_words
         return found if asked is None else asked.told(found, wanted)
 
-    def _read_words(self, query: TracedQuery, view: Snapshot, tokenizer: Tokenizer) -> None:
+    def _read_words(
+        self, query: TracedQuery, view: Snapshot, tokenizer: Tokenizer, *, reword: bool
+    ) -> None:
         """Say what of a query cannot be searched for, and read its misspelled words as words of the
-        notes, as they are now."""
+        notes, as they are now; of a question also what it says by other words."""
         settings, trace, tokens = self.place.settings, query.trace, self.embedder.tokens
+        asked, current = query.query_str, CurrentNotes(view, self.place)
         if self.embedder.is_cut(query.query_str):
             trace.warn(
                 f"the query is longer than the {self.embedder.max_tokens} tokens that the model "
@@ -408,13 +412,16 @@ class Engine:
             )
         read = languages_read(settings.embedding.model)
         with trace.timed(SPELLING):
+            is_template = templates_of(self.place.vault, asked)
+            other = reworded(asked, current, tokenizer, is_template) if reword else {}
+            query.query_str = with_words(asked, other)
             words = question_words(query.query_str, tokenizer, view.lexical)
             if not words and not tokenizer.query(query.query_str):
                 trace.warn(NO_WORDS)
             text, trace.searched_for = corrected(
                 query.query_str,
                 words,
-                CurrentNotes(view, self.place),
+                current,
                 tokenizer,
                 # What its model has as one piece is a word, in languages that it was made for.
                 (lambda word: tokens.size(word) == 1)
@@ -427,4 +434,5 @@ class Engine:
                 ],
             )
             query.words = words if text == query.query_str else ()
+            trace.searched_for |= other
             query.query_str = trace.text = text

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from datetime import date
+from datetime import date, timedelta
 from functools import reduce
 from itertools import chain, islice
 from pathlib import Path
@@ -34,6 +34,7 @@ _NOT_YET = re.compile(WORDS["not_yet"])
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _WORD = re.compile(r"[^\W_]+")
 ASKING, DONE = SMALL | {*WORDS["asking"]}, frozenset(WORDS["done"])
+DECIDED = frozenset(WORDS["decided"])
 HAVING, NO_KIND = frozenset(WORDS["having"]), frozenset(WORDS["no_kind"])
 _OF_A_DAY = SMALL | {*WORDS["of_a_day"]}
 _DOER = re.compile(WORDS["doer"])
@@ -62,6 +63,8 @@ def conditions_of(
         return ()
     named = telling(plain)
     idle = HAVING if period is None else HAVING | DONE
+    if period is not None and period.end - period.first <= timedelta(days=1):
+        idle |= DECIDED  # in a month, few of its notes tell
     left_over = [word for word in named if word not in idle]
     if len(left_over) > LONGEST or len(named) > 2 * LONGEST or (period is None and not left_over):
         return ()

@@ -5,11 +5,11 @@ filters; of open tasks ("what is still to do for the hide?"); or of the notes th
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
-from functools import cache, partial, reduce
-from itertools import chain, islice
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from string import digits
 
@@ -28,33 +28,26 @@ from notehop.app.retrieval.filters import (
     Stands,
     among,
     narrow,
-    notes_of,
 )
 from notehop.app.retrieval.intents import names_of
 from notehop.app.retrieval.relevance import asks_for_templates, read_templates, templates_of
 from notehop.app.services.kinds import (
     ASKS_OF_A_TIME,
-    CHOICES,
     DONE,
-    HAVING,
-    LONGEST,
-    NO_KIND,
     WORDS,
-    candidates,
     conditions_of,
-    covering,
     folders_of,
-    key_of_a_day,
     note_of_folder,
     plain_words,
     telling,
     tokens_of,
 )
-from notehop.app.services.period import Period, day_said, period_of
+from notehop.app.services.lines import dated_lines, lines_of_role
+from notehop.app.services.period import Period, period_of
+from notehop.app.services.rewriting import Newest, newest_meant
 from notehop.app.services.tasks import Due, OpenTasks, open_tasks, task_questions
 from notehop.indexing.graph.files import fold as folded
 from notehop.indexing.shown import counted, on_one_line
-from notehop.indexing.stores.labels import key_label, property_key
 from notehop.indexing.stores.model import ChunkId, ChunkRow, LinkRow
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.tokens.tokenizer import Tokenizer
@@ -62,15 +55,10 @@ from notehop.indexing.vault.dates import day_in_name
 
 FROM_NOTE = "From the note {}"
 LISTED_MOST = 20  # notes that are listed where a question asks for all of a kind
-Line = tuple[ChunkId, str, int]
-"""A line of a note: its passage, text and number."""
-
-_LINE = re.compile(r"[\s>*_+(\[-]*(?P<key>[^\W\d_][^:\n]{0,40}):{1,2}[\s*_\[]*(?P<value>\S.*)")
 _CALLED = ("title", "h1", "h2", "h3")  # fields of the lexical index
 _NEWEST = re.compile(WORDS["newest"])
 _NOTES_THAT_SAY = re.compile(WORDS["notes_that_say"], re.IGNORECASE)
 _ASKS_WHAT_IT_SAYS = re.compile(WORDS["asks_what_it_says"], re.IGNORECASE)
-_OPEN_ENDED = re.compile(WORDS["open_ended"], re.IGNORECASE)
 _ASKS_FOR_LINKS = re.compile(
     rf"^(?:{'|'.join(WORDS['asks_for_links'])}) (?P<name>.+?)[?. ]*$", re.IGNORECASE
 )
@@ -174,14 +162,21 @@ def _links_asked(asked: Narrowed, view: Snapshot) -> ListQuestion | None:
 
 
 def _tasks_asked(
-    asked: Narrowed, view: Snapshot, tokenizer: Tokenizer, trace: Trace, vault: Path
+    asked: Narrowed,
+    view: Snapshot,
+    tokenizer: Tokenizer,
+    trace: Trace,
+    is_template: Callable[[str], bool],
+    newest: Newest | None,
 ) -> ListQuestion | None:
     """Read a question for open tasks; None where it is another, or there is none to be listed, and a
     section, or note, with its word for tasks may tell of some."""
+    if newest is not None:
+        title = view.notes_at([newest.path])[newest.path].title
+        asked = asked._replace(text=asked.text.replace(newest.said, title))
     questions = [*task_questions(asked.text, date.today(), view.notes_named)]
     if not questions:
         return None
-    is_template = templates_of(vault, asked.text)
     ids = among(view.catalog.chunks_holding("[ ]"), asked.allowed)
     ids = [one for one in ids if not is_template(view.path_of(one) or "")]
     words = partial(tokens_of, tokenizer=tokenizer)
@@ -218,19 +213,19 @@ def list_question(
     if asked.lists or asked.nothing:
         return None
     text, today, labels = asked.text, date.today(), view.labels
+    is_template = templates_of(vault, text)
+    meant = newest_meant(text, view, tokenizer, is_template)
     known = (
         _links_asked(asked, view)
-        or _tasks_asked(asked, view, tokenizer, trace, vault)
+        or _tasks_asked(asked, view, tokenizer, trace, is_template, meant)
         or _note_asked(asked, view, trace)
     )
     if known:
         return known
     period = period_of(text, today)
     plain = plain_words(text if period is None else period.rest)
-    is_template = templates_of(vault, text)
-    dated = period and _dated_lines(plain, period, asked, view, tokenizer, is_template)
-    if dated:
-        return dated
+    if period and (dated := dated_lines(plain, period, asked, view, tokenizer, is_template)):
+        return ListQuestion(asked, dated[0], lines=dated[1])
     period = period and period.bounded(text)
     newest = _NEWEST.search(plain) if period is None else None
     if newest is not None:
@@ -242,6 +237,12 @@ def list_question(
     saying = None if found else _NOTES_THAT_SAY.search(text)
     if saying is not None and (said := names_of(saying["words"])):
         found = (Condition("phrase", said[-1]),)
+    if not found and newest and meant and plain_words(meant.kind) == newest["kind"]:
+        of_all = f"The newest of {meant.of:,} notes" if meant.of > 1 else "The one note"
+        of_all += f" with “{meant.kind}”"
+        return _note(meant.path, view, asked, of_all)
+    if not found and (holders := lines_of_role(asked, view, tokenizer, is_template)):
+        return ListQuestion(asked, holders[0], lines=holders[1])
     if not found:
         if period is not None and _asks_for_few_days(plain, period):
             first, last = period.first, period.end - timedelta(days=1)
@@ -352,99 +353,6 @@ def _newest(
     return ListQuestion(
         kept, said, others=passages or tuple(one.id for one in view.chunks_of(path))
     )
-
-
-def _dated_lines(
-    plain: str,
-    period: Period,
-    asked: Narrowed,
-    view: Snapshot,
-    tokenizer: Tokenizer,
-    is_template: Callable[[str], bool],
-) -> ListQuestion | None:
-    """Read a question for the notes with a day of a property, or in a line of their text that begins as one
-    does, in a time ("which contracts end in 2026?", "birthdays in May"); None where it is another."""
-    labels, named = view.labels, telling(plain)
-    asked_words = tokens_of(" ".join(named), tokenizer)
-    words = tokens_of(" ".join(word for word in named if word not in HAVING | DONE), tokenizer)
-    if not named or max(len(words), len(named) / 2) > LONGEST:
-        return None
-    if _OPEN_ENDED.search(asked.text) or period.bounded(asked.text) is not period:
-        return None
-    kinds = candidates(plain, labels, tokenizer)
-    own_words = cache(lambda key: key_of_a_day(key, asked_words, tokenizer))
-    in_text = [
-        one
-        for one in _lines_in_text(asked_words, period, asked, view, tokenizer)
-        # Of a longer time, notes say by their names and properties when they were made.
-        if period.end - period.first <= timedelta(days=1) or one[0] not in NO_KIND
-    ]
-    found: dict[str, tuple[tuple[int, ...], str, str, Line | None]] = {}
-    properties = (
-        (key, value.strip("['\"]"), labels.having(name, value), None)
-        for name, value in labels.with_any(period.written)
-        if (key := property_key(name)) is not None
-        # The day of a link without quotes in the front matter was not read.
-        if key not in NO_KIND or value[:2] == "['" or any(key == one[1] for one in found.values())
-    )
-    several = False
-    for key, value, notes, line in chain(in_text, properties):
-        own = own_words(key)
-        day = day_said(value, yearly=period.yearly) if own else None
-        if day is None or not period.holds(day):
-            continue
-        said = day.timetuple()[period.yearly : 3]
-        for chosen in islice(covering([word for word in words if word not in own], kinds), CHOICES):
-            those = (notes_of(one, labels, date.today()) for one in chosen)
-            for path in reduce(frozenset.intersection, those, notes):
-                before = found.setdefault(path, (said, key, value, line))[3]
-                several |= bool(line and before and line[2] != before[2])
-    if several and all(line for *_, line in found.values()):
-        return None  # one note with an entry for each
-    ordered = sorted(found.items(), key=lambda item: (item[1][0], item[0]))
-    lines: dict[ChunkId, tuple[str, int]] = {}
-    for path, (_, key, value, line) in ordered:
-        ids = among((one.id for one in view.chunks_of(path)), asked.allowed)
-        if ids and not is_template(path):
-            place = line or _line_of(key, value, view.chunks(ids).values()) or (ids[0], "", 0)
-            lines[place[0]] = place[1:]
-    keys = " or ".join(dict.fromkeys(key for _, key, _, _ in found.values()))
-    last = period.end - timedelta(days=1)
-    days = f"{period.first:%B}" if last > period.first else f"{period.first.day} {period.first:%B}"
-    if not period.yearly:
-        days = f"{period.first}" if last == period.first else f"{period.first} to {last}"
-    return ListQuestion(asked, f"{{has|have}} {keys} in {days}", lines=lines) if lines else None
-
-
-def _lines_in_text(
-    words: Sequence[str], period: Period, asked: Narrowed, view: Snapshot, tokenizer: Tokenizer
-) -> Iterator[tuple[str, str, Paths, Line]]:
-    """The key, value, note and place of lines such as "Created: 2024-05-23", in passages with any of the
-    words and a part of a day in that time."""
-
-    def holding(*parts: str) -> set[ChunkId]:
-        return view.lexical.holding(parts, "content")
-
-    ids = set().union(*map(holding, words))
-    ids &= set().union(*(holding(*tokenizer(part)) for part in period.written))
-    for one in view.chunks(among(sorted(ids), asked.allowed)).values():
-        for number, line in enumerate(one.text.splitlines()):
-            if one.kind != "properties" and (said := _LINE.match(line)):
-                key, place = (
-                    said["key"].rstrip("*_ "),
-                    (one.id, line.strip(), one.first_line + number),
-                )
-                yield key_label(key), said["value"], frozenset([one.path]), place
-
-
-def _line_of(key: str, value: str, chunks: Iterable[ChunkRow]) -> Line | None:
-    """The line of a note's properties with a value: its passage, text and number."""
-    for one in chunks:
-        for number, line in enumerate(one.text.splitlines()):
-            name, _, said = line.partition(":")
-            if key_label(name) == key and value in said.casefold():
-                return one.id, line.removesuffix("·").rstrip(), one.first_line + number
-    return None
 
 
 def _list_of(plain: str, view: Snapshot, matched: Paths) -> str | None:

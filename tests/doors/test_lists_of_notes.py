@@ -38,6 +38,16 @@ NOTES |= {
     f"Glazes/{name}.md": f"---\nyear: 1988\nrating: 4\ntried: 0{n}.1999\n---\nOf ash.\n"
     for n, name in enumerate(("Celadon", "Tenmoku"), 4)
 }
+NOTES |= {
+    "Ann Oak.md": "---\nrole: head potter\n---\nBy the door.\n",
+    "Bo Ash.md": "---\nrole: potter's apprentice\n---\nFrom Leith.\n",
+    "Cy Elm.md": "---\nrole: clerk to the potter\n---\nOn Fridays.\n",
+    "Fair.md": "In the hall.\n\n- Jury: Ann, Bo\n",
+    "Talks/2025-11-03 Talk.md": "---\nguest: Bo Ash\n---\nOf wax.\n",
+    "Talks/2025-12-03 Talk.md": "---\nguest: Bo Ash\n---\nOf slip.\n\n- [ ] Buy some.\n",
+    "Talks/2025-12-04 Talk.md": "---\nguest: Ann Oak\n---\nOf ash.\n",
+    "Talks/2131-12-03 Talk.md": "---\nguest: Bo Ash\n---\nOf oak.\n",
+}
 NOTES["2031-01-02.md"] = "Frost.\n"
 NOTES |= {"Jars/Jars.md": "Jars.\n", "Jars/Big.md": "---\ntype: jar\n---\nA jar.\n"}
 NOTES |= {"Jars/April 2026.md": "Much rain.\n", "2024-02-29.md": "A day too many.\n"}

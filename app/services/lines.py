@@ -1,0 +1,192 @@
+"""The lines of notes that a question asks for: with a day of a property ("which contracts end in 2026?"), or
+saying who has a role ("who is the technician?")."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import date, timedelta
+from functools import cache, reduce
+from itertools import chain, islice
+
+from notehop.app.retrieval.filters import Narrowed, Paths, among, notes_of
+from notehop.app.retrieval.intents import BEFORE, SMALL, names_of
+from notehop.app.services.kinds import (
+    BEGINNING,
+    CHOICES,
+    DONE,
+    HAVING,
+    LONGEST,
+    NO_KIND,
+    WORDS,
+    candidates,
+    covering,
+    key_of_a_day,
+    plain_words,
+    telling,
+    tokens_of,
+)
+from notehop.app.services.period import Period, day_said
+from notehop.indexing.stores.labels import TYPE, key_label, property_key
+from notehop.indexing.stores.model import ChunkId, ChunkRow
+from notehop.indexing.stores.reader import Snapshot
+from notehop.indexing.tokens.tokenizer import Tokenizer
+
+Line = tuple[ChunkId, str, int]
+"""A line of a note: its passage, text and number."""
+Lines = tuple[str, dict[ChunkId, tuple[str, int]]]
+"""What the notes have in common whose lines these are, and the line of each, by its passage."""
+
+ARTICLE = "|".join(map(re.escape, BEFORE))
+_LINE = re.compile(r"[\s>*_+(\[-]*(?P<key>[^\W\d_][^:\n]{0,40}):{1,2}[\s*_\[]*(?P<value>\S.*)")
+_OPEN_ENDED = re.compile(WORDS["open_ended"], re.IGNORECASE)
+_ROLES = frozenset(WORDS["rewriting"]["roles"])
+_WHO = re.compile(rf"^(?:{'|'.join(WORDS['rewriting']['who'])}) (?:{ARTICLE}) (?P<role>.+)$")
+OF_A_ROLE = (
+    3  # words that it has, and lines that may tell who somebody is: more are of several things
+)
+
+
+def dated_lines(
+    plain: str,
+    period: Period,
+    asked: Narrowed,
+    view: Snapshot,
+    tokenizer: Tokenizer,
+    is_template: Callable[[str], bool],
+) -> Lines | None:
+    """Read a question for the notes with a day of a property, or in a line of their text that begins as one
+    does, in a time ("which contracts end in 2026?", "birthdays in May"); None where it is another."""
+    labels, named = view.labels, telling(plain)
+    asked_words = tokens_of(" ".join(named), tokenizer)
+    words = tokens_of(" ".join(word for word in named if word not in HAVING | DONE), tokenizer)
+    if not named or max(len(words), len(named) / 2) > LONGEST:
+        return None
+    if _OPEN_ENDED.search(asked.text) or period.bounded(asked.text) is not period:
+        return None
+    kinds = candidates(plain, labels, tokenizer)
+    own_words = cache(lambda key: key_of_a_day(key, asked_words, tokenizer))
+    in_text = [
+        one
+        for one in _lines_in_text(asked_words, period, asked, view, tokenizer)
+        # Of a longer time, notes say by their names and properties when they were made.
+        if period.end - period.first <= timedelta(days=1) or one[0] not in NO_KIND
+    ]
+    found: dict[str, tuple[tuple[int, ...], str, str, Line | None]] = {}
+    properties = (
+        (key, value.strip("['\"]"), labels.having(name, value), None)
+        for name, value in labels.with_any(period.written)
+        if (key := property_key(name)) is not None
+        # The day of a link without quotes in the front matter was not read.
+        if key not in NO_KIND or value[:2] == "['" or any(key == one[1] for one in found.values())
+    )
+    several = False
+    for key, value, notes, line in chain(in_text, properties):
+        own = own_words(key)
+        day = day_said(value, yearly=period.yearly) if own else None
+        if day is None or not period.holds(day):
+            continue
+        said = day.timetuple()[period.yearly : 3]
+        for chosen in islice(covering([word for word in words if word not in own], kinds), CHOICES):
+            those = (notes_of(one, labels, date.today()) for one in chosen)
+            for path in reduce(frozenset.intersection, those, notes):
+                before = found.setdefault(path, (said, key, value, line))[3]
+                several |= bool(line and before and line[2] != before[2])
+    if several and all(line for *_, line in found.values()):
+        return None  # one note with an entry for each
+    ordered = sorted(found.items(), key=lambda item: (item[1][0], item[0]))
+    lines: dict[ChunkId, tuple[str, int]] = {}
+    for path, (_, key, value, line) in ordered:
+        ids = among((one.id for one in view.chunks_of(path)), asked.allowed)
+        if ids and not is_template(path):
+            place = line or _line_of(key, value, view.chunks(ids).values()) or (ids[0], "", 0)
+            lines[place[0]] = place[1:]
+    keys = " or ".join(dict.fromkeys(key for _, key, _, _ in found.values()))
+    last = period.end - timedelta(days=1)
+    days = f"{period.first:%B}" if last > period.first else f"{period.first.day} {period.first:%B}"
+    if not period.yearly:
+        days = f"{period.first}" if last == period.first else f"{period.first} to {last}"
+    return (f"{{has|have}} {keys} in {days}", lines) if lines else None
+
+
+def _lines_in_text(
+    words: Sequence[str], period: Period, asked: Narrowed, view: Snapshot, tokenizer: Tokenizer
+) -> Iterator[tuple[str, str, Paths, Line]]:
+    """The key, value, note and place of lines such as "Created: 2024-05-23", in passages with any of the
+    words and a part of a day in that time."""
+
+    def holding(*parts: str) -> set[ChunkId]:
+        return view.lexical.holding(parts, "content")
+
+    ids = set().union(*map(holding, words))
+    ids &= set().union(*(holding(*tokenizer(part)) for part in period.written))
+    for one in view.chunks(among(sorted(ids), asked.allowed)).values():
+        for number, line in enumerate(one.text.splitlines()):
+            if one.kind != "properties" and (said := _LINE.match(line)):
+                key, place = (
+                    said["key"].rstrip("*_ "),
+                    (one.id, line.strip(), one.first_line + number),
+                )
+                yield key_label(key), said["value"], frozenset([one.path]), place
+
+
+def _line_of(key: str, value: str, chunks: Iterable[ChunkRow]) -> Line | None:
+    """The line of a note's properties with a value: its passage, text and number."""
+    for one in chunks:
+        for number, line in enumerate(one.text.splitlines()):
+            name, _, said = line.partition(":")
+            if key_label(name) == key and value in said.casefold():
+                return one.id, line.removesuffix("·").rstrip(), one.first_line + number
+    return None
+
+
+def lines_of_role(
+    asked: Narrowed, view: Snapshot, tokenizer: Tokenizer, is_template: Callable[[str], bool]
+) -> Lines | None:
+    """Read a question for who has a role, or belongs to a group; None where it is another, or no note says so
+    by a property or in a line that begins with it ("Committee: Ida, Per")."""
+    found = _WHO.match(plain_words(asked.text))
+    role = found["role"] if found else ""
+    tokens = tokens_of(role, tokenizer)
+    if not 0 < len(tokens) <= OF_A_ROLE or view.named_any(names_of(role)):
+        return None
+    lines: dict[ChunkId, tuple[str, int]] = {}
+    ids = among(sorted(view.lexical.holding(tokens, "content")), asked.allowed)
+    for one in view.chunks(ids).values():
+        for number, line in enumerate(one.text.splitlines(), one.first_line):
+            said = None if one.kind == "properties" else _LINE.match(line)
+            if said and tokens_of(said["key"], tokenizer) == tokens and not is_template(one.path):
+                lines[one.id] = line.strip(), number
+    if len(lines) > OF_A_ROLE:
+        lines = {}
+    known = roles_in(role, view)
+    for key, value, notes in sorted(known, key=lambda one: role not in one[1].split()):
+        words = plain_words(value).split()
+        stems = [" ".join(tokens_of(one, tokenizer)) for one in words]
+        begins, ends = stems[: len(tokens)] == tokens, stems[-len(tokens) :] == tokens
+        # The assistant to the director is another than the director.
+        apart = len(words) > len(tokens) and words[-len(tokens) - 1] in SMALL
+        if stems != tokens and not (is_role(key) and (begins or (ends and not apart))):
+            continue
+        for path in sorted(notes):
+            ids = among((one.id for one in view.chunks_of(path)), asked.allowed)
+            if (
+                place := None
+                if is_template(path)
+                else _line_of(key, value, view.chunks(ids).values())
+            ):
+                lines[place[0]] = place[1:]
+    return (f"{{tells|tell}} of the {role}", lines) if lines else None
+
+
+def roles_in(plain: str, view: Snapshot) -> Iterator[tuple[str, str, Paths]]:
+    """The key and value of the properties whose value may have words of a text, and their notes."""
+    begins = {word[:BEGINNING] for word in telling(plain)}
+    for name, value in view.labels.with_any(begins):
+        key = property_key(name) or (TYPE if name == TYPE else None)
+        if key is not None and (key == TYPE or key not in NO_KIND) and value != "true":
+            yield key, value, view.labels.having(name, value)
+
+
+def is_role(key: str) -> bool:
+    return not _ROLES.isdisjoint(plain_words(key).split())

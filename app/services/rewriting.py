@@ -1,0 +1,157 @@
+"""What a question calls by other words than the notes do: somebody by a role ("my supervisor"), the newest
+note of a kind ("the last meeting with Ida"), a property by how much there is ("how deep is the hold?").
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import date
+from functools import reduce
+from typing import NamedTuple
+
+from notehop.app.retrieval.filters import Paths, notes_of
+from notehop.app.retrieval.intents import SMALL, names_of
+from notehop.app.services.kinds import WORDS, conditions_of, plain_words, telling, tokens_of
+from notehop.app.services.lines import ARTICLE, is_role, roles_in
+from notehop.app.services.period import period_of
+from notehop.indexing.stores.reader import Snapshot
+from notehop.indexing.tokens.tokenizer import Tokenizer
+from notehop.indexing.tokens.words import fold
+from notehop.indexing.vault.dates import day_in_name
+
+_TABLE = WORDS["rewriting"]
+_OWN = re.compile(_TABLE["own"], re.IGNORECASE)
+_LAST = re.compile(rf"(?:\b(?:{ARTICLE})\s+)?\b(?:{_TABLE['last']})\s+(?=\w)", re.IGNORECASE)
+_WITH = re.compile(rf"^(?P<kind>.+?)\s+(?:{_TABLE['with']})\s+(?P<names>.+)$", re.IGNORECASE)
+_HOW = [re.compile(one, re.IGNORECASE) for one in _TABLE["how"]]
+_WORD = re.compile(r"[^\W_][\w'’-]*")
+LONGEST_KIND = 6  # words that may name a kind of notes and with whom
+
+
+class Newest(NamedTuple):
+    """The newest note of a kind, and how many there are of it; the words that mean it."""
+
+    path: str
+    of: int
+    said: str
+    kind: str
+
+
+def newest_meant(
+    text: str, view: Snapshot, tokenizer: Tokenizer, is_template: Callable[[str], bool]
+) -> Newest | None:
+    """The newest note of the kind that a question names so, with whom or what it says: by the day that it
+    says it is of, up to today; None where it names none, or few of the notes of that kind say a day."""
+    found, today = _LAST.search(text), date.today()
+    if found is None or period_of(text, today) is not None:
+        return None
+    words = [*_WORD.finditer(text, found.end())][:LONGEST_KIND]
+    for count in range(len(words), 0, -1):
+        kind = " ".join(one[0] for one in words[:count])
+        if not telling(plain_words(words[count - 1][0])):
+            continue
+        after = text[words[count - 1].end() :]
+        if _WITH.match(f"{kind}{after}") and not _WITH.match(kind):
+            break  # one with somebody else
+        paths = _of_kind(kind, view, tokenizer, today)
+        paths = frozenset(path for path in paths if not is_template(path))
+        rows, dates = view.notes_at(paths), view.catalog.dates(paths)
+        days = {
+            path: dates[path]
+            for path in sorted(rows)
+            if rows[path].created is not None or day_in_name(path)
+        }
+        past = [path for path, day in days.items() if day[:10] <= f"{today}"]
+        if past and 2 * len(days) > len(paths) > (count == 1):
+            newest = max(past, key=days.__getitem__)
+            return Newest(newest, len(paths), text[found.start() : words[count - 1].end()], kind)
+    return None
+
+
+def _of_kind(kind: str, view: Snapshot, tokenizer: Tokenizer, today: date) -> Paths:
+    """The notes of a kind, by what they have in common or by their names, and with what is said before or
+    behind it ("the Alder meeting")."""
+    if said := _WITH.match(kind):
+        paths = _of_kind(said["kind"], view, tokenizer, today)
+        return paths and paths & _with(said["names"], paths, view, tokenizer)
+    plain = plain_words(kind)
+    asked = f"{WORDS['asks'][0]} {plain}"
+    if found := conditions_of(asked, None, view, tokenizer, today):
+        return reduce(frozenset.intersection, (notes_of(one, view.labels, today) for one in found))
+    called = view.lexical.holding(tokens_of(plain, tokenizer), "title")
+    paths = frozenset(filter(None, view.paths_of(called)))
+    names, _, last = plain.rpartition(" ")
+    if not paths and names:
+        paths = _of_kind(last, view, tokenizer, today)
+        return paths and paths & _with(names, paths, view, tokenizer)
+    return paths
+
+
+def _with(names: str, paths: Paths, view: Snapshot, tokenizer: Tokenizer) -> Paths:
+    """Those of some notes that say names in their title or properties, or else anywhere."""
+    words = tokens_of(" ".join(telling(plain_words(names))), tokenizer)
+    called = {*view.paths_of(view.lexical.holding(words, "title"))}
+    chunks = view.chunks(view.lexical.holding(words, "content")).values()
+    called |= {one.path for one in chunks if one.kind == "properties"}
+    return paths & called or paths & {one.path for one in chunks}
+
+
+def reworded(
+    text: str, view: Snapshot, tokenizer: Tokenizer, is_template: Callable[[str], bool]
+) -> dict[str, str]:
+    """Words of a question -> what the notes have in their place.
+
+    :param view: names are given of notes that are there.
+    """
+    if measured := _measured(text, view, tokenizer):
+        return measured
+    newest = newest_meant(text, view, tokenizer, is_template)
+    if newest is not None:
+        row = view.notes_at([newest.path]).get(newest.path)
+        return {} if row is None else {newest.said: f"{newest.said} {row.title}"}
+    return _role_named(text, view)
+
+
+def _role_named(text: str, view: Snapshot) -> dict[str, str]:
+    """A role that one note has, with the name of that note beside it: nobody but who asks has "my
+    supervisor", and it is in its place."""
+    roles: dict[str, Paths] = {}
+    for key, value, notes in roles_in(plain_words(text), view):
+        words = value.split()
+        # The supervisor is the "main supervisor"; the director is no "assistant to the director".
+        shorter = words[-1] if SMALL.isdisjoint(words) else ""
+        for role in (value, shorter or value) if is_role(key) else ():
+            roles[role] = roles.get(role, frozenset()) | notes
+    for role in sorted(roles, key=len, reverse=True):
+        pattern = rf"\b(?P<article>{ARTICLE})\s+{re.escape(role)}\b"
+        said = re.search(pattern, text, re.IGNORECASE)
+        if said is None or len(roles[role]) > 1 or view.notes_named(role):
+            continue
+        for row in view.notes_at(roles[role]).values():
+            own = _OWN.fullmatch(said["article"])
+            return {said[0]: row.title if own else f"{said[0]} {row.title}"}
+    return {}
+
+
+def _measured(text: str, view: Snapshot, tokenizer: Tokenizer) -> dict[str, str]:
+    """How much there is of something -> the property of the note that is named, or a word that a passage
+    has with its name, in its place."""
+    found = next(filter(None, (one.match(text) for one in _HOW)), None)
+    how = "" if found is None else fold(found["how"]).casefold()
+    nouns = next((one["nouns"] for one in _TABLE["measures"] if how in one["how"]), ())
+    if found is None or not nouns:
+        return {}
+    name = found["name"]
+    paths = next(filter(None, map(view.notes_named, names_of(name))), ())
+    keys = [key for row in view.notes_at(paths).values() for key in map(str, row.front_matter)]
+    own = (key for noun in nouns for key in keys if noun in plain_words(key).split())
+    if key := next(own, ""):
+        return {text: f"{key} {name}"}
+    words = tokens_of(" ".join(telling(plain_words(name))), tokenizer)
+    if not words or any(map(view.lexical.frequency, tokens_of(how, tokenizer))):
+        return {}
+    for noun in nouns:
+        if view.lexical.holding([*words, *tokens_of(noun, tokenizer)], "content"):
+            return {text: f"{noun} {name}"}
+    return {}
