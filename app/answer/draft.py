@@ -10,7 +10,8 @@ from typing import Literal
 from notehop.app.answer.citations import MarkerFilter
 from notehop.app.answer.context import body
 from notehop.app.answer.material import HEADING_LINE, Material
-from notehop.app.answer.passages import Passage, Range, SentenceSpans, passages
+from notehop.app.answer.passages import Passage, SentenceSpans, passages
+from notehop.app.answer.stretch import Range
 from notehop.app.models import LeftOut, Source
 from notehop.indexing.shown import on_one_line
 
