@@ -349,7 +349,9 @@ def _trimmed(text: str, start: int, end: int, kind: Kind) -> Iterator[Unit]:
         yield Unit(start, end, kind)
 
 
-_MARK = re.compile(r"(?:[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[.\][ \t]+)?|[ \t]*(?:>[ \t]?)+)")
+_MARK = re.compile(
+    r"(?:[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[.\][ \t]+)?|[ \t]*(?:>(?!\d)[ \t]?)+)"
+)
 _BLOCK = re.compile(r"[ \t]\^([A-Za-z0-9-]+)[ \t]*$")
 _REOPENED = re.compile(r"[`~]{3,}\n")  # stands above the first line of a part of a block of code
 HEADING_LINE = re.compile(r"^ {0,3}(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$", re.MULTILINE)

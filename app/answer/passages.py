@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from notehop.app.answer.stretch import Range, Stretch, stretch_of
+from notehop.indexing.vault.markdown_blocks import with_more_than
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -278,7 +279,8 @@ def _markdown() -> MarkdownIt:
     from markdown_it import MarkdownIt
 
     # Only block structure is needed; the text inside is kept as it is written.
-    return MarkdownIt("commonmark").enable("table").disable("inline")
+    md = MarkdownIt("commonmark").enable("table").disable("inline")
+    return with_more_than(md)
 
 
 _LISTS = ("bullet_list_open", "ordered_list_open")

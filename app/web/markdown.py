@@ -26,7 +26,7 @@ from mdit_py_plugins.footnote import footnote_plugin
 from mdit_py_plugins.footnote.index import footnote_inline, footnote_ref
 from mdit_py_plugins.front_matter import front_matter_plugin
 
-from notehop.indexing.vault.markdown_blocks import block_end
+from notehop.indexing.vault.markdown_blocks import block_end, with_more_than
 from notehop.indexing.vault.plain import LinkText, read_destination, read_wikilink, words
 from notehop.indexing.vault.properties import TAG_CHARACTERS, is_tag
 
@@ -290,7 +290,7 @@ def _grammar() -> MarkdownIt:
     inline.at("footnote_ref", _footnote_ref)
     md.add_render_rule("image", _image)
     md.add_render_rule("link_open", _opening)
-    return md
+    return with_more_than(md)
 
 
 _GRAMMAR = _grammar()

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Literal
 
 from markdown_it import MarkdownIt
-from markdown_it.rules_block import StateBlock, paragraph, reference
+from markdown_it.rules_block import StateBlock, blockquote, paragraph, reference
 from markdown_it.token import Token
 from mdit_py_plugins.footnote.index import footnote_def
 
@@ -270,6 +270,23 @@ def _reference(state: PlacedState, start: int, end: int, silent: bool) -> bool:
     """A definition ``[label]: destination``; ``[^1]: …`` is a footnote, never one."""
     footnote = state.src.startswith("[^", state.text_start(start))
     return not footnote and reference(state, start, end, silent)
+
+
+def with_more_than(md: MarkdownIt) -> MarkdownIt:
+    """Let ``>`` before a number be text: "more than". Only in a quote of several lines it is a mark."""
+    options = {"alt": ["paragraph", "reference", "blockquote", "list"]}
+    md.block.ruler.at("blockquote", _quote, options)  # type: ignore[arg-type]
+    return md
+
+
+def _quote(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    beside = range(max(start - 1, 0), min(start + 2, end))
+    begins = {line: state.bMarks[line] + state.tShift[line] for line in beside}
+    marks = {line: state.src[at : at + 2] for line, at in begins.items()}
+    more = {line for line in beside if marks[line][:1] == ">" and marks[line][1:].isdigit()}
+    if start in more and all(line in more or marks[line][:1] != ">" for line in beside):
+        return False
+    return blockquote(state, start, end, silent)
 
 
 def _grammar() -> MarkdownIt:
