@@ -8,7 +8,7 @@ import tomllib
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
-from itertools import accumulate, islice
+from itertools import accumulate, filterfalse, islice, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 
 WRAP_COLUMN = 60  # text wrapped by an editor fills lines at least this far
+WIDEST_COLUMN = 125  # and no farther than this
 
 
 class OffsetMap:
@@ -248,7 +249,7 @@ def sentence_spans(text: str, language: str = "en") -> list[tuple[int, int]]:
     """
     spans: list[tuple[int, int]] = []
     start = 0
-    for end in sorted({*_ends(text, language), *_line_ends(text)}):
+    for end in sorted({*_ends(text, language), *line_ends(text)}):
         if spans and text[start:end].isspace():  # what stands between paragraphs
             spans[-1] = spans[-1][0], end
         else:
@@ -282,22 +283,44 @@ def flat(text: str) -> str:
 
 
 _PARAGRAPH = re.compile(r"^[ \t]*\S.*(?:\n[ \t]*\S.*)+", re.MULTILINE)
+_UNBROKEN = re.compile(r"\S{40}")
 _PAUSES = (".", "!", "?", ":", ";", ",", "…", "。", "！", "？", "、", "，")
+LABELLED = re.compile(
+    r"\s*(?:(?P<bold>\*\*|__)[^*_\n]{1,60}(?:(?P=bold)\s*[:–—=-]|:(?P=bold))"
+    r"|(?P<field>[^\s:][^:\n]{0,80}::)|[^\W\d_][^:.\n]{0,30}:(?=\s)|(?:[^\s–—-]+ ){1,3}[–—-] )"
+)
+"""The beginning of a line that is an entry of its own: `**SST** – …`, `key:: …`, `Monitor: …`, `KPI – …`."""
 
 
-def _line_ends(text: str) -> Iterator[int]:
-    """Where lines of a paragraph end that were kept apart: each although the first word of the next would
-    have fitted, and none in the middle of a sentence, if there are sentences."""
+def line_ends(text: str) -> Iterator[int]:
+    """Where lines of a paragraph end that were kept apart by who wrote them."""
     for paragraph in _PARAGRAPH.finditer(text) if "\n" in text else ():
+        at = paragraph.start()
         lines = paragraph[0].split("\n")
-        written = any(line.rstrip().endswith(_PAUSES) for line in lines)
-        firsts = [line.split(maxsplit=1)[0] for line in lines[1:]]
-        if all(
-            len(line.rstrip()) + 1 + len(word) <= WRAP_COLUMN
-            and not (written and word[0].islower())
-            for line, word in zip(lines, firsts, strict=False)
-        ):
-            yield from (paragraph.start() + at.end() for at in re.finditer("\n", paragraph[0]))
+        for line, apart in zip(lines, _kept_apart(lines), strict=False):
+            at += len(line) + 1
+            if apart:
+                yield at
+
+
+def _kept_apart(lines: Sequence[str]) -> Iterator[bool]:
+    """Whether each line of a paragraph but the last ends although the first word of the next would have
+    fitted, or most lines do, and not in the middle of a sentence, if there are sentences."""
+    lines = [line.strip() for line in lines]
+    needed = [len(one) + 1 + len(other.split()[0]) for one, other in pairwise(lines)]
+    # An address is too long for any line.
+    column = max(map(len, filterfalse(_UNBROKEN.search, lines)), default=WRAP_COLUMN)
+    full = [width > column for width in needed]
+    wrapped = max(needed) > WRAP_COLUMN and column <= WIDEST_COLUMN and 2 * sum(full) > len(full)
+    written = any(line.endswith(_PAUSES) for line in lines)
+    for width, fills, (one, other) in zip(needed, full, pairwise(lines), strict=True):
+        label = LABELLED.match(one)
+        if (label and label["field"]) or (LABELLED.match(other) and (label or not fills)):
+            yield True  # a field ends with its line
+        elif other.lstrip("`*_[(\"'“")[:1].islower():
+            yield not wrapped and not written and width <= WRAP_COLUMN
+        else:
+            yield not wrapped or 2 * width <= column
 
 
 def shortened(text: str, most: int) -> str:
@@ -336,6 +359,8 @@ def _goes_on(text: str, end: int) -> bool:
     """Whether a sentence goes on where the segmenter ends it: behind an abbreviation or an ordinal of a
     language that it was not told, as a note need not be in its vault's."""
     begun, rest = text[max(0, end - 16) : end], text[end : end + 10]
+    if begun[-1] in ".!?" and (rest[0] == ":" or rest[0].isalnum()):
+        return True  # "NOTES.ORG", "Which?::That"
     if _BLOCK.search(begun[len(begun.rstrip()) :] + rest[:4]):
         return False
     if (_ORDINAL.search(begun) and not _NO_NOUN.match(rest)) or (
