@@ -76,16 +76,20 @@ def laid_out(parts: Sequence[Part]) -> tuple[str, tuple[Range, ...]]:
 
 
 def _flat(parts: Sequence[Part]) -> str:
-    words: list[str] = []
+    shown = ""
     for before, part in zip([None, *parts], parts, strict=False):
-        if before is not None and (
-            before.order + 1 != part.order or before.passage.block != part.passage.block
-        ):
-            words.append(GAP)
-        elif before is not None and part.passage.begins_line:
-            words.append("\n")
-        words += [part.passage.lead, part.passage.text] if part.lead else [part.passage.text]
-    return " ".join(words).replace(" \n ", "\n")
+        passage = part.passage
+        if before is not None and before.order + 1 != part.order:
+            shown += f" {GAP} "
+        elif before is not None and before.passage.block != passage.block:
+            together = passage.entry and before.passage.group == passage.group
+            shown += "\n" if together else "\n\n"
+        elif before is not None:
+            shown += "\n" if passage.begins_line else " "
+        if part.lead:
+            shown += passage.lead + (" " if passage.kind == "item" else "\n")
+        shown += passage.written or passage.text
+    return shown
 
 
 def _blocks(parts: Sequence[Part]) -> Iterator[str]:

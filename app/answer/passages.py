@@ -5,14 +5,17 @@ from __future__ import annotations
 import re
 import tomllib
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from notehop.app.answer.stretch import Range, Stretch, stretch_of
 from notehop.indexing.vault.markdown_blocks import with_more_than
+from notehop.indexing.vault.plain import LABELLED, line_ends
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -44,6 +47,7 @@ _BLOCK_ID = re.compile(r"(?<![ \t])[ \t]+\^[A-Za-z0-9-]+\s*$")
 
 _LABEL = re.compile(r"(\*\*|__)[^*_]+\1:?")
 _WORD = re.compile(r"\w")
+_NUMBER = re.compile(r"\d")
 _TOKEN = re.compile(r"\w+")
 _NAME = re.compile(r"\S*(?:://|[^\W\d_][./][^\W\d_])\S*")
 """An address, or the name of a file or module, that stands alone: no answer, and no sentence."""
@@ -88,7 +92,9 @@ class Passage:
     it is shown where that is not its text: a row or code as it stands there; ``frame`` what has to
     stand before it then. ``group`` is one number for all of a list, table or paragraph, ``headings``
     those above it within the source, the outermost first. ``begins_line`` tells that a line break
-    stands before it in its paragraph, which is there on purpose.
+    stands before it in its paragraph, which is there on purpose. ``entry`` is a number of its own for
+    each of several things that stand beside one another and go on with none: a labelled line, a card, a
+    command with the line that says what it does; 0 for all else.
     """
 
     text: str
@@ -104,6 +110,7 @@ class Passage:
     group: int = 0
     headings: tuple[str, ...] = ()
     begins_line: bool = False
+    entry: int = 0
 
     @property
     def heading(self) -> str:
@@ -122,8 +129,8 @@ def passages(text: str, sentences: SentenceSpans, table_head: str = "") -> tuple
     where they may spell out an abbreviation.
 
     A sentence that ends with a colon before a list or code says nothing alone: it is the lead of
-    what follows. Code is a passage only below a sentence or a heading. Neither is the title of a
-    callout that has more to say. The properties of a note are one.
+    what follows. Code is a passage only below a sentence or a heading. The title of a callout is the
+    lead of what it says below, and a passage if it has a number in it. The properties of a note are one.
 
     :param table_head: that of the table whose rows the text begins with, if it stands before it.
     """
@@ -141,8 +148,12 @@ def passages(text: str, sentences: SentenceSpans, table_head: str = "") -> tuple
         return (Passage(words, 0, kind="property", ranges=places),)
     found: list[Passage] = []
     leads: dict[int, Stretch] = {}
-    for number, block in enumerate(_blocks(text)):
+    above: tuple[str, ...] = ()
+    for number, block in enumerate(_with_entries([*_blocks(text)])):
+        if block.shape.headings != above:
+            above, leads = block.shape.headings, {}
         lead = leads.get(block.depth - 1 if block.kind == "item" else block.depth, _NOTHING)
+        lead = lead if lead.text else block.title
         if block.kind == "code":
             if lead.text or block.headed:
                 found.append(_passage(block.body, number, block, lead))
@@ -154,12 +165,15 @@ def passages(text: str, sentences: SentenceSpans, table_head: str = "") -> tuple
         pieces = _pieces(block, sentences)
         last = pieces[-1] if pieces else _NOTHING
         opens = last.text.endswith(":")
+        named = len(pieces) == 1 and not lead.text and _NAME.fullmatch(last.text)
         if opens and block.introduces:
             pieces.pop()
+        breaks = [*line_ends(block.body.text)]
+        its = lead if block.kind == "item" else block.title
         found += [
-            _passage(piece, number, block, lead if block.kind == "item" else _NOTHING, first=not at)
+            _passage(piece, number, block, its, breaks, first=not at)
             for at, piece in enumerate(pieces)
-            if _WORD.search(piece.text) and (lead.text or not _NAME.fullmatch(piece.text))
+            if _WORD.search(piece.text) and not named
         ]
         introduced = block.introduces and (block.depth > 0 or opens or block.before_code)
         leads = {depth: text for depth, text in leads.items() if depth < block.depth}
@@ -195,7 +209,8 @@ class _Block:
 
     ``introduces`` tells that a list or code follows right below, ``before_code`` that it is code.
     ``place`` is that of a row, which has bars between its words. ``headed`` tells that nothing stands
-    between the block and its heading.
+    between the block and its heading. ``title`` is that of its callout; ``whole`` tells that it is one
+    passage, if it is not long.
     """
 
     body: Stretch
@@ -205,6 +220,8 @@ class _Block:
     head: Stretch = field(default_factory=lambda: _NOTHING)
     place: tuple[Range, ...] = ()
     headed: bool = False
+    title: Stretch = field(default_factory=lambda: _NOTHING)
+    whole: bool = False
 
     @property
     def kind(self) -> Kind:
@@ -217,8 +234,16 @@ class _Block:
 
 
 def _passage(
-    piece: Stretch, number: int, block: _Block, lead: Stretch, *, first: bool = True
+    piece: Stretch,
+    number: int,
+    block: _Block,
+    lead: Stretch,
+    breaks: Sequence[int] = (),
+    *,
+    first: bool = True,
 ) -> Passage:
+    """:param breaks: where lines of the block begin that were kept apart."""
+    at = bisect_left(block.body.origins, piece.origins[0]) if breaks and piece.origins else 0
     return replace(
         block.shape,
         text=piece.words(),
@@ -227,34 +252,18 @@ def _passage(
         ranges=block.place or piece.ranges(),
         lead_ranges=lead.ranges(),
         mark=block.shape.mark if first else "",
-        begins_line=not first and _begins_line(piece, block.body),
+        begins_line=any(at - 3 < one <= at for one in breaks),  # a mark may stand in between
+        written=block.shape.written or (piece.text if block.whole and breaks else ""),
     )
-
-
-def _begins_line(piece: Stretch, body: Stretch) -> bool:
-    at = bisect_left(body.origins, piece.origins[0]) if piece.origins else 0
-    if "\n" not in body.text[max(0, at - 3) : at]:
-        return False
-    # A sentence that ends with no stop before a line break was ended by that.
-    before = body.text[:at].rstrip(" \t\n\"'”’»)*_`")
-    return not before.endswith(_STOPS) or not _is_wrapped(body.text)
 
 
 def _pieces(block: _Block, sentences: SentenceSpans) -> list[Stretch]:
     body = block.body
     if _FILE.fullmatch(body.words()):
         return []
-    if block.depth and len(body.text) <= LONGEST_ITEM:
+    if (block.depth or block.whole) and len(body.text) <= LONGEST_ITEM:
         return [body.part(0, len(body.text))]
     return [body.part(start, end) for start, end in _whole(body.text, sentences(body.text))]
-
-
-@lru_cache(maxsize=8)
-def _is_wrapped(text: str) -> bool:
-    """Whether the lines of a paragraph are broken where they are full, and not where something ends."""
-    lines = [line.rstrip() for line in text.split("\n")[:-1]]
-    full = 0.75 * max(map(len, lines), default=0)
-    return any(len(one) >= full and not one.endswith(_STOPS) for one in lines)
 
 
 def _whole(text: str, spans: Sequence[Range]) -> list[Range]:
@@ -272,6 +281,67 @@ def _whole(text: str, spans: Sequence[Range]) -> list[Range]:
 
 def _leads(text: str) -> bool:
     return len(_TOKEN.findall(text)) <= SHORTEST or _LABEL.fullmatch(text.strip()) is not None
+
+
+CARDS = 3  # paragraphs or commands of one shape from which on each is one of several
+
+
+def _with_entries(blocks: Sequence[_Block]) -> Iterator[_Block]:
+    """The blocks, a paragraph of labelled lines as one a line, with the numbers of entries."""
+    shapes = [_shape_of_entry(block) for block in blocks]
+    alike = Counter(
+        (shape, block.shape.headings)
+        for shape, block in zip(shapes, blocks, strict=True)
+        if block.kind in ("prose", "item")
+    )
+    number, led = 0, False
+    for shape, block in zip(shapes, blocks, strict=True):
+        count, others = (alike[one, block.shape.headings] for one in (shape, None))
+        many = shape is not None and count >= CARDS and 2 * count > others
+        number += many
+        if shape == "lines":
+            *lines, last = _records(block.body)
+            first = replace(block, introduces=False, before_code=False)
+            for one, line in [*((first, line) for line in lines), (block, last)]:
+                number += 1
+                yield replace(_numbered(one, number), body=line, whole="\n" in line.text)
+        elif many or (led and block.kind == "code"):
+            yield replace(_numbered(block, number), whole=shape == "card")
+        else:
+            yield block
+        led = many and shape == "command"
+
+
+def _numbered(block: _Block, number: int) -> _Block:
+    return replace(block, shape=replace(block.shape, entry=number))
+
+
+def _shape_of_entry(block: _Block) -> Literal["lines", "card", "command"] | None:
+    """What a paragraph may be that is, or holds, entries."""
+    if block.kind != "prose":
+        return None
+    if block.before_code:
+        return "command"
+    text = block.body.text
+    end = next(line_ends(text), None)
+    if end is None or (text[:end].rstrip().endswith(".") and not LABELLED.match(text)):
+        return None
+    return "lines" if len(_records(block.body)) > 1 else "card"
+
+
+def _records(body: Stretch) -> list[Stretch]:
+    """The labelled lines of a paragraph, with those up to the next that has the label of the first; one
+    where fewer are labelled, or by a letter each: question and answer."""
+    ends = [0, *line_ends(body.text)]
+    found = (LABELLED.match(body.text, at) for at in ends)
+    labels = [label[0].strip() if label else "" for label in found]
+    if 2 * sum(map(bool, labels)) < len(labels):
+        return [body]
+    if labels.count(labels[0]) > 1:
+        ends = [at for at, label in zip(ends, labels, strict=True) if label == labels[0]]
+    elif len(labels[0]) == len("Q:"):
+        return [body]
+    return [body.part(start, end) for start, end in pairwise([*ends, len(body.text)])]
 
 
 @cache
@@ -296,6 +366,7 @@ def _blocks(text: str) -> Iterator[_Block]:
     head: Token | None = None
     group, headed = 0, False
     above: dict[str, str] = {}  # rank of a heading ("h2") -> its text
+    titles: list[Stretch] = []  # of the quotes around a block; empty where one has none
 
     def shape(kind: Kind, **more: Any) -> Passage:
         return Passage("", 0, kind=kind, group=group, headings=tuple(above.values()), **more)
@@ -306,6 +377,10 @@ def _blocks(text: str) -> Iterator[_Block]:
             marks.append(f"{token.info}{token.markup}")
         elif token.type == "list_item_close":
             marks.pop()
+        elif token.type == "blockquote_open":
+            titles.append(titles[-1] if titles else _NOTHING)
+        elif token.type == "blockquote_close":
+            titles.pop()
         elif token.type in _GROUPS and not marks:
             group += 1
         elif token.type == "inline" and before == "heading_open":
@@ -326,13 +401,17 @@ def _blocks(text: str) -> Iterator[_Block]:
             if last - first <= LONGEST_CODE:
                 body = stretch_of(token.content.rstrip("\n"), text, lines[first:last], code=True)
                 fence = f"{token.markup}{token.info.strip()}\n{body.text}\n{token.markup}"
-                yield _Block(body, shape("code", depth=len(marks), written=fence), headed=headed)
+                its = shape("code", depth=len(marks), written=fence)
+                yield _Block(body, its, headed=headed, title=titles[-1] if titles else _NOTHING)
             headed = False
         elif token.type == "inline" and before == "paragraph_open" and token.map:
-            if _is_callout_title(tokens, at):
-                continue
             follows = tokens[at + 2].type if at + 2 < len(tokens) else ""
             body = stretch_of(token.content, text, lines[token.map[0] : token.map[1]])
+            title = titles[-1] if titles else _NOTHING
+            if _is_callout_title(tokens, at):
+                titles[-1] = body.part(0, len(body.text))
+                if not _NUMBER.search(body.text):
+                    continue
             item = at > 1 and tokens[at - 2].type == "list_item_open"
             kind: Kind = "item" if marks else "prose"
             its = shape(kind, depth=len(marks), mark=marks[-1] if item else "")
@@ -340,7 +419,7 @@ def _blocks(text: str) -> Iterator[_Block]:
             body = body.part(0, block_id.start() if block_id else len(body.text))
             if body.text:
                 introduces, code = follows in (*_LISTS, "fence"), follows == "fence"
-                yield _Block(body, its, introduces, code, headed=headed)
+                yield _Block(body, its, introduces, code, headed=headed, title=title)
                 headed = False
 
 

@@ -90,7 +90,7 @@ def is_bare(passage: Passage, reading: Reading) -> bool:
     """Whether a passage is a link, an embed, tags or names of its note alone: nothing said."""
     if passage.kind == "property":
         return all(NAMING.match(one) for one in passage.text.split(f"{BETWEEN} "))
-    if passage.kind not in ("prose", "item") or passage.lead:
+    if passage.kind not in ("prose", "item") or (passage.lead and passage.kind == "item"):
         return False
     text = passage.text.strip()
     if text.rstrip("*_\"'”’)")[-1:] in ".!?:;。！？…":
@@ -100,7 +100,8 @@ def is_bare(passage: Passage, reading: Reading) -> bool:
         return True
     if reading.named is not None and _names_alone(text, reading.named):
         return True
-    said = DIGITS.search(text) is not None or ":" in text or passage.kind == "item"
+    item = passage.kind == "item" or passage.entry or passage.lead
+    said = item or ":" in text or DIGITS.search(text)
     return len(words) <= SHORT and not said
 
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 
 from notehop.app.answer.draft import Part, Quote, laid_out
-from notehop.app.answer.passages import WORD_LISTS, Passage
+from notehop.app.answer.passages import CARDS, WORD_LISTS, Passage
 from notehop.app.answer.question import spells
 from notehop.app.answer.reading import Named, is_bare
 from notehop.app.answer.relevance import Asked, Candidate
@@ -70,6 +70,8 @@ class Sections:
         abbreviated = self.asked.question.abbreviated
         if passage.kind == "property" or abbreviated or "news" in one.features:
             return orders, one.order
+        if entries := self._entries(one, inside, read, most):
+            return entries, min(entries)
         if defined and defines(one):
             if passage.kind == "heading" and below and below[0].heading == passage.heading:
                 # What stands below says what it is.
@@ -98,7 +100,10 @@ class Sections:
                 length += length_of([read[at]])
                 orders.add(at)
                 at += step
-        while (last := max(orders)) > one.order and self._leads_away(read[last], one):
+        while (last := max(orders)) > one.order and (
+            self._leads_away(read[last], one)
+            or any(each.lead == read[last].text for each in read[last + 1 : last + 2])
+        ):
             orders.remove(last)
         if one.order in numbered:
             begin = min(orders.intersection(group))  # Steps come in their order.
@@ -121,7 +126,8 @@ class Sections:
         label = fold(passage.lead or passage.text).casefold()
         kept = _KEPT.match(label) or _TAGGED.fullmatch(label)
         asked = kept and not self.asked.all_words.isdisjoint(self.asked.reading.words(kept[0]))
-        return not asked and (kept is not None or is_bare(passage, self.asked.reading))
+        apart = passage.block != one.passage.block
+        return not asked and (kept is not None or (apart and is_bare(passage, self.asked.reading)))
 
     def _is_whole(self, one: Candidate, group: Sequence[int]) -> bool:
         """Whether a list or table is asked for, or its steps."""
@@ -139,6 +145,34 @@ class Sections:
             and each.order in group
             and each.score >= one.score - less
         ]
+
+    def _entries(
+        self, one: Candidate, inside: Sequence[int], read: Sequence[Passage], most: int
+    ) -> set[int]:
+        """Of several entries, if they are not asked for as a whole, that which answers by words of its own,
+        and those that do nearly as well; of commands that alone."""
+        own, name = one.passage.entry, one.features["title_share"]
+        if not own or name >= 1 or one.features["beside_title_share"] <= 0:
+            return set()
+        told: dict[int, str] = {}  # entry -> what it is found by: of a command what it does
+        for at in inside:
+            its = read[at]
+            text = its.lead if its.kind == "code" else its.text
+            told[its.entry] = f"{told.get(its.entry, '')} {text}"
+        told.pop(0, None)
+        has = {entry: self.asked.share(self.words(text)) for entry, text in told.items()}
+        command = any(read[at].kind == "code" for at in inside if read[at].entry == own)
+        whole = {"comparison"} if command else {"list", "comparison"}
+        if len(told) < CARDS or whole & self.forms or not 0 < has[own] == max(has.values()):
+            return set()
+        near = () if command else self._good(one, inside, EXACT)
+        good = dict.fromkeys([own, *(read[each.order].entry for each in near)])
+        orders: set[int] = set()
+        for entry in filter(None, good):
+            places = {at for at in inside if read[at].entry == entry}
+            if not orders or length_of(read[at] for at in orders | places) <= most:
+                orders |= places
+        return orders
 
     def _is_apart(self, one: Candidate, group: Sequence[int]) -> bool:
         """Whether one or two items of a list that is not asked for answer, and no step, and nothing that
@@ -212,7 +246,11 @@ class Sections:
         return [self._quote(named, sorted(part), read) for part in (answering, above) if part]
 
     def _quote(self, named: Named, orders: Sequence[int], read: Sequence[Passage]) -> Quote:
-        parts = [Part(at, read[at], bool(read[at].lead)) for at in orders]
+        title = {*self.words(named.source.title)}  # a callout may say it again
+        parts = [
+            Part(at, its, its.kind != "prose" or not title.issuperset(self.words(its.lead)))
+            for at, its in ((at, read[at]) for at in orders)
+        ]
         name = (
             named.source.title if 0 in orders and named.opens and expands(self.asked, named) else ""
         )
