@@ -11,7 +11,7 @@ import tomllib
 import unicodedata
 from collections.abc import Callable, Generator, Sequence, Set
 from dataclasses import dataclass, field, replace
-from itertools import chain, combinations
+from itertools import chain, combinations, dropwhile, groupby, takewhile
 from pathlib import Path
 
 from llama_index.core.base.llms.generic_utils import messages_to_history_str
@@ -24,7 +24,7 @@ from notehop.app.answer.context import body, one_line
 from notehop.app.answer.draft import Draft, of_a_kind
 from notehop.app.answer.facts import names_of
 from notehop.app.answer.material import Material
-from notehop.app.answer.question import read
+from notehop.app.answer.question import ARTICLE, read
 from notehop.app.answer.synthesizer import VaultSynthesizer, respond
 from notehop.app.models.query import Filters
 from notehop.app.retrieval.intents import SMALL
@@ -101,10 +101,12 @@ def _one_of(*names: str) -> str:
 _OTHER = f"(?:(?:{_one_of('goes_on')}) )?(?:{_one_of('instead')})"
 _GOES_ON = re.compile(rf"^(?:{_OTHER}|{_one_of('goes_on')})\b")
 _INSTEAD = re.compile(f"^{_OTHER} ")
-_CONDITION = re.compile(rf"^(?:{_one_of('goes_on')}) (?=(?:{_one_of('condition')}) )")
+_CONDITION = re.compile(rf"^(?:{_one_of('goes_on')}) (?=(?:{_one_of('condition', 'provided')}) )")
+_PLACED = re.compile(_one_of("condition"))
+_PROVIDED = re.compile(f"(?:{_one_of('provided')}) ")
 _ELLIPSIS = re.compile(
-    rf"(?:(?:{_one_of('goes_on')}) )?(?:(?:{_one_of('condition')}) (?:{_one_of('asks')})(?: \w+)?"
-    rf"|(?:{_one_of('asks')}))"
+    rf"(?:(?:{_one_of('goes_on')}) )?(?:(?:{_one_of('condition')}) (?:{_one_of('asks')})(?: \w+){{,2}}"
+    rf"|(?:{_one_of('asks')})(?: \w+)?)"
 )
 _ASKS = re.compile(rf"\b(?:{_one_of('asks')})\b")
 _NOTHING_OWN = frozenset(_WORDS["nothing_own"])
@@ -119,6 +121,10 @@ _BESIDE = {
 }
 _ADDED = re.compile(r" \(([^()]*)\)\?$")  # what :func:`with_subject` adds
 _OWNS = re.compile(r"['’]s?$")
+_OWNER = re.compile(
+    r"\b(?:my|our|your|his|her|its|their|(?!(?:what|who|when|where|how|it|that|there|s?he)\b)\w+['’]s)\b",
+    re.IGNORECASE,
+)
 
 _DATED = re.compile(r"[\d\W]*")  # the name of a daily note, which nothing is about
 
@@ -173,9 +179,23 @@ def beside(text: str, *, first: bool = False) -> str | None:
 
 
 def another(text: str) -> str:
-    """What a follow-up asks the last question of ("what about Gull Hide?"); empty for others."""
-    found = _INSTEAD.match(_plain(text))
-    return _after(text, found[0].count(" ")) if found else ""
+    """What a follow-up asks the last question of ("what about Gull Hide?", "and Gull Hide?"); empty for
+    others."""
+    plain = _plain(text)
+    if found := _INSTEAD.match(plain):
+        return _after(text, found[0].count(" "))
+    if not (found := _GOES_ON.match(plain)) or _CONDITION.match(plain) or _ASKS.search(plain):
+        return ""
+    rest = plain[found.end() :].split()
+    named = [*dropwhile(SMALL.__contains__, rest)]
+    if not 0 < len(named) < SHORT or not SMALL.isdisjoint(named) or _PRONOUNS.search(plain):
+        return ""
+    return _after(text, len(plain.split()) - len(rest))
+
+
+def asked_last(last: Turn) -> str:
+    """The question of a turn, without the subject that it carried."""
+    return last.question if last.question == last.typed else _ADDED.sub("?", last.question)
 
 
 def asked_again(text: str, last: Turn, content: Sequence[str], *, named: bool) -> str | None:
@@ -185,33 +205,101 @@ def asked_again(text: str, last: Turn, content: Sequence[str], *, named: bool) -
     :param content: the words of the last question that say something, as they are written.
     :param named: whether the follow-up names a note.
     """
-    base = last.question if last.question == last.typed else _ADDED.sub("?", last.question)
+    base = asked_last(last)
     plain, other = _plain(text), another(text)
+    if numbered := _numbered(other, base):
+        return numbered
     # What has capitals is a name, but in a language that gives every noun one.
     said = [one for one in other.split() if fold(one).casefold() not in SMALL]
     is_name = bool(said) and all(one[:1].isupper() for one in said)
     if not named and (not is_name or read(text).language == "de"):
         other = ""
-    if other and (in_its_place := _put(other, base, last.subject)):
-        return in_its_place
+    if other and (put := _owned(other, base, last) or _put(other, base, last.subject)):
+        return put
     found = (_INSTEAD if other else _CONDITION).match(plain)
     if found is None:
         return None
     condition, subject = plain[found.end() :], {*_plain(last.subject).split()}
-    if _ASKS.search(condition) or _PRONOUNS.search(condition):
+    provided = _PROVIDED.match(condition) is not None
+    if _ASKS.search(condition) or (_PRONOUNS.search(condition) and not provided):
         return None
     written = _after(text, found[0].count(" "))
     if not other and (moved := _moved(written, base, subject if named else set())):
         return moved
     own = {_plain(word) for word in content} - subject
-    if named or not own or len(condition.split()) > SHORT:
+    if named or not own or len(condition.split()) > SHORT + 2 * provided:
         return None
-    return with_subject(base, written)
+    carried = _ADDED.search(last.question) if base != last.question else None
+    return with_subject(base, f"{carried[1]} {written}" if carried else written)
+
+
+def in_its_place(
+    other: str, last: Turn, content: Sequence[str], likeness: Callable[[str], float]
+) -> list[str]:
+    """The last question with what a follow-up names in the place of words of it that are like that, the
+    likest first: "and methanol?" after "how much chloroform per sample?". A word of it stays.
+
+    :param content: the words of the last question that say something, as they are written.
+    :param likeness: of words to what is named.
+    """
+    base, name = asked_last(last), _named_in(other)
+    words = [*_WORD.finditer(base)]
+    own = {_plain(one) for one in content}
+    if len(own) < FEW or not name:
+        return []
+    groups = groupby(range(len(words)), lambda at: _plain(words[at][0]) in own)
+    runs = [(each[0], each[-1] + 1) for says, group in groups if says and (each := [*group])]
+    spans = {run for run in runs if len(runs) > 1}
+    if not is_bare(other):
+        # "And the kitchen?": what has an article, too, or a name for a name.
+        spans = {run for run in runs if run[0] and _leads(words[run[0] - 1][0])}
+        if name[0].isupper():
+            capitals = [at for at in range(1, len(words)) if words[at][0][0].isupper()]
+            led = [[*takewhile(capitals.__contains__, range(*run))] for run in runs]
+            spans |= {(one[0], one[-1] + 1) for one in led if one}
+    elif " " not in name or len(runs) == 1:
+        # A name of several words stands for one of several.
+        spans |= {(at, at + 1) for run in runs for at in range(*run)}
+    put = [(words[begin].start(), words[end - 1].end()) for begin, end in sorted(spans)]
+    put.sort(key=lambda span: -likeness(base[slice(*span)]))
+    return [f"{base[:begin]}{name}{base[end:]}" for begin, end in put]
+
+
+def _named_in(other: str) -> str:
+    """What is named, without its article."""
+    return " ".join(dropwhile(lambda one: fold(one).casefold() in SMALL, other.split()))
+
+
+def is_bare(other: str) -> bool:
+    """Whether what a follow-up names has no article: it is no thing of what was spoken of ("the cost")."""
+    return _named_in(other) == other
+
+
+def _numbered(other: str, base: str) -> str:
+    """A question with another name in the place of one that has a word of it in its place ("and room 2?",
+    after "what is in room 1?"); empty for none."""
+    name, words = _named_in(other), [*_WORD.finditer(base)]
+    new, old = _plain(name).split(), [_plain(one[0]) for one in words]
+    for at in range(len(old) - len(new) + 1):
+        was = old[at : at + len(new)]
+        same = [one for one, two in zip(was, new, strict=True) if one == two]
+        if same and was != new and SMALL.isdisjoint(was):
+            return f"{base[: words[at].start()]}{name}{base[words[at + len(new) - 1].end() :]}"
+    return ""
+
+
+def _owned(other: str, base: str, last: Turn) -> str:
+    """A question with another in the place of whose something was ("and Katrin's?" after "what is my
+    salary?"), or of the pronoun that stood for its subject; empty for none."""
+    found = _OWNER.search(base) if _OWNS.search(other) else None
+    if found is None and base != last.question and len(fold(base)) == len(base):
+        found = _PRONOUNS.search(fold(base).casefold())
+    return f"{base[: found.start()]}{other}{base[found.end() :]}" if found else ""
 
 
 def _moved(condition: str, base: str, subject: Set[str]) -> str:
     """A question with another place, time or person at its end ("and in Seville?", after "… in Malta?");
-    empty where both are no names, and no numbers, and it does not end on its subject."""
+    empty where one of them is a name, or a number, and the other none, and it does not end on its subject."""
     word, _, name = condition.partition(" ")
     tail = rf"(?<!\w){re.escape(word)} ((?:\S+ )?[^\s?!.]+)[\s?!.…]*$"
     end = re.search(tail, base, re.IGNORECASE)
@@ -220,9 +308,9 @@ def _moved(condition: str, base: str, subject: Set[str]) -> str:
     was, year = end[1], re.search(r" (?:19|20)\d\d$", end[1])
     if year is not None and fold(name).casefold() in MONTH_NUMBERS:
         name += year[0]  # "… in May 2019?", "and in June?"
-    alike = was[0].isdigit() == name[0].isdigit() and all(
-        one[0].isdigit() or one[0].isupper() for one in (was, name)
-    )
+    # A place for a place, and no condition for what it is asked of.
+    alike = was[0].isdigit() == name[0].isdigit() and was[0].isupper() == name[0].isupper()
+    alike = alike and SMALL.isdisjoint(f"{was} {name}".split())
     if not alike and not (subject and {*_plain(was).split()} <= subject):
         return ""
     return f"{base[: end.start(1)]}{name}?"
@@ -270,31 +358,48 @@ def lacks_subject(text: str, content: Sequence[str]) -> bool:
 
 def may_go_on(text: str, content: Sequence[str]) -> bool:
     """Whether a question that could be one of its own may be about what was asked before it ("what was the
-    cause?"); ``content`` as for :func:`lacks_subject`."""
+    cause?", "side effects?"); ``content`` as for :func:`lacks_subject`."""
     plain = _plain(text)
     short = len(content) <= FEW and plain.count(" ") < SAYING
-    return short and _ASKS.search(plain) is not None and not names_of(text)
+    return short and (plain.count(" ") < FEW or _ASKS.search(plain) is not None)
 
 
-def subject_of(question: str, named: Sequence[str], cited: Sequence[str]) -> str:
+def _leads(word: str) -> bool:
+    """Whether a word is an article or says whose something is."""
+    return bool(ARTICLE.fullmatch(f"{fold(word).casefold()} ") or _OWNER.fullmatch(word))
+
+
+def subject_of(
+    question: str, named: Sequence[str], cited: Sequence[str], content: Sequence[str]
+) -> str:
     """What a question and its answer were about; empty where nothing tells.
 
     :param named: titles of the notes that the question is about by its words.
     :param cited: titles of the notes that the answer quotes, in its order.
+    :param content: the words of the question that say something, as they are written.
     """
     if named:
         return named[0]
     names, about = names_of(question), read(question).about
-    if told := about if all(name in about for name in names) else " ".join(names):
+    told = about if all(name in about for name in names) else " ".join(names)
+    short = len(content) < SHORT
+    if told or short:
         # In full where the note that is quoted first is called so, and little else.
         title = {one for one in _plain(next(iter(cited), "")).split() if not one.isdigit()}
         called = {*_plain(told).split()} <= title
-        return (
-            cited[0]
-            if called and len(title) <= 2 * len(title & {*_plain(question).split()})
-            else told
-        )
-    return next((title for title in cited if not _DATED.fullmatch(title)), "")
+        shared = len(title & {*_plain(question).split()})
+        if called and title and len(title) <= 2 * shared:
+            return cited[0]
+    words = [*re.finditer(r"[\w'’-]+", question)]
+    tells = {*content, *names}
+    says = [at for at, one in enumerate(words) if tells & {one[0], *one[0].split("-")}]
+    if short and says and not about:
+        # What has an article is spoken of, and not what is asked of it ("colour is the front room").
+        leads = [at for at in range(1, says[-1]) if _leads(words[at][0])]
+        spoken = [at + 1 for at in leads if not _PLACED.fullmatch(_plain(words[at - 1][0]))]
+        begin = next(iter(spoken), says[0])
+        return question[words[begin].start() : words[says[-1]].end()]
+    return told or next((title for title in cited if not _DATED.fullmatch(title)), "")
 
 
 def subject_after(last: Turn) -> str:

@@ -315,18 +315,21 @@ def _look_carried(
     found = _look(query, sources, reading, limit)
     asked = Asked(read(own), reading)
     subject = frozenset(reading.words(query)) - asked.all_words - reading.small
-    of_it = [
-        one
-        for one in sources
-        if subject
-        <= {
+    words = [
+        {
             *reading.words(
                 " ".join((one.source.title, one.source.heading, one.source.text, *one.names))
             )
         }
+        for one in sources
     ]
+    of_it = [one for one, held in zip(sources, words, strict=True) if subject <= held]
     if not asked.terms or not of_it:
         return found
+    # Words that nothing of it has tell nothing, unless what is asked for has a form.
+    terms = {term.word for term in asked.terms}
+    if not asked.question.exact and not any(terms & held for held in words if subject <= held):
+        asked = Asked(read(query), reading)
     brief = found.likelihood < SURE
     quotes = select(score(asked, of_it, weights()), asked, of_it, limit, brief=brief)
     return replace(found, quotes=quotes or found.quotes)

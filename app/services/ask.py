@@ -26,8 +26,11 @@ from notehop.app.answer.conversation import (
     Turn,
     another,
     asked_again,
+    asked_last,
     beside,
     history,
+    in_its_place,
+    is_bare,
     lacks_subject,
     may_go_on,
     standalone,
@@ -37,6 +40,7 @@ from notehop.app.answer.conversation import (
 )
 from notehop.app.answer.draft import SURE
 from notehop.app.answer.extractive import EVEN
+from notehop.app.answer.facts import names_of
 from notehop.app.answer.material import CONNECTED
 from notehop.app.answer.synthesizer import NotehopQueryEngine
 from notehop.app.problems import agent_text, problem, unforeseen
@@ -45,6 +49,7 @@ from notehop.app.retrieval.components import TracedQuery
 from notehop.app.retrieval.filters import MAX_QUERY_CHARS, ParsedQuery, read
 from notehop.app.retrieval.intents import SMALL, Subject
 from notehop.app.retrieval.relevance import question_words
+from notehop.app.retrieval.retrievers import of_length_1
 from notehop.app.services.engine import Engine, VaultRetriever
 from notehop.app.services.notes.current_notes import CurrentNotes
 from notehop.app.services.status import PendingCount
@@ -68,6 +73,7 @@ COVERED = 0.6
 
 AS_IT_STANDS = "the follow-up is taken as it stands"
 
+TRIED = 2  # words of the last question at most, in whose place what a follow-up names is tried
 CONVERSATIONS = 100  # that are remembered at once; the one that was left first is forgotten first
 TURNS = 10  # questions of each, with their answers, that are remembered
 KEEP_S = 3_600  # seconds after its last question when a conversation is forgotten
@@ -116,7 +122,7 @@ class QuestionRun:
     ``turn`` says where it stands, ``before`` names the notes of the turns that a model was told, and
     ``carried`` is what a follow-up is about where no model reads it; empty where that is not known.
     What asks nothing new is answered by what is still to show of the turn ``again``, else with what is
-    ``told``. ``last`` is the subject before it.
+    ``told``. ``last`` is the turn before it.
     """
 
     asked: models.Query
@@ -132,7 +138,7 @@ class QuestionRun:
     carried: str | None = None
     again: Turn | None = None
     told: str = ""
-    last: str = ""
+    last: Turn | None = None
 
     def answer(self) -> models.Answer:
         """Answer at once."""
@@ -250,7 +256,7 @@ class QuestionRun:
                 return
             if not turns or self.turn is None:
                 return
-            self.last = turns[-1].subject
+            self.last = turns[-1]
             written = parsed(view, self.query.query_str, literal=self.asked.literal)
             if not written.text.strip():
                 return
@@ -329,25 +335,72 @@ class QuestionRun:
         """The follow-up with the words of the last question, or with its subject where it has none."""
         text = written.text
         content = partial(self._content, view=view)
-        named = bool(_named(another(text) or text, view))
-        if again := asked_again(text, last, content(last.question), named=named):
+        asked, other = content(asked_last(last)), another(text)
+        named = bool(_named(other or text, view))
+        if again := asked_again(text, last, asked, named=named):
             return again
         subject, own = subject_after(last), content(text)
+        lacks = not named and lacks_subject(text, own)
+        of_it = with_subject(text, subject) if subject else ""
+        rival = of_it if lacks else text
+        if other and (instead := self._in_its_place(other, written, last, rival, view)):
+            return instead
         may = bool(subject) and may_go_on(text, own)
-        if named or not (
-            lacks_subject(text, own) or (may and self._is_sooner_of(written, subject))
-        ):
+        if not lacks and (named or not may or not self._is_sooner_of(written, of_it, view)):
             return None
         self.carried = subject
-        return with_subject(text, subject) if subject else None
+        return of_it or None
 
-    def _is_sooner_of(self, written: ParsedQuery, subject: str) -> bool:
-        """Whether a question is not surely answered alone, and rather as one about a subject."""
+    def _in_its_place(
+        self, other: str, written: ParsedQuery, last: Turn, rival: str, view: Snapshot
+    ) -> str:
+        """The last question, asked of what a follow-up names, where that is sooner answered than a rival;
+        empty for none."""
+        content = self._content(asked_last(last), view)
+        instead = in_its_place(other, last, content, partial(self._likeness, other))[:TRIED]
+        likely = {one: self._tried(written, one)[0] for one in instead}
+        if not (best := max(instead, key=lambda one: likely[one], default="")):
+            return ""
+        least, quoted = self._tried(written, rival) if rival else (0.0, [])
+        # What has no article, and is not spoken of there, is none of its things.
+        if not rival or (
+            is_bare(other) and not self._is_told_by(other, quoted, view, missing=False)
+        ):
+            return best
+        return best if likely[best] >= max(EVEN, least) else ""
+
+    def _likeness(self, one: str, other: str) -> float:
+        vectors = [of_length_1(self.engine.embedder.embed_query(text)) for text in (one, other)]
+        return float(vectors[0] @ vectors[1])
+
+    def _tried(self, written: ParsedQuery, question: str) -> tuple[float, list[str]]:
+        """How likely what is found answers a question, and the ids of what would be quoted."""
         ask = NotehopQueryEngine(self.retriever, self.engine.synthesizer).query
-        both = (written.text, with_subject(written.text, subject))
-        found = [ask(TracedQuery(_within(written, one))) for one in both]
-        alone, of_it = [(one.metadata or {}).get("likelihood") or 0.0 for one in found]
-        return alone < SURE and of_it >= EVEN and of_it > alone
+        found = ask(TracedQuery(_within(written, question))).metadata or {}
+        return found.get("likelihood") or 0.0, [one["id"] for one in found.get("citations", ())]
+
+    def _is_sooner_of(self, written: ParsedQuery, question: str, view: Snapshot) -> bool:
+        """Whether a question is not surely answered alone, and rather as one about a subject: of what it
+        names itself, and the vault has, that has to speak."""
+        alone, _ = self._tried(written, written.text)
+        of_it, quoted = self._tried(written, question)
+        if alone >= SURE or of_it < EVEN or of_it <= alone:
+            return False
+        return self._is_told_by(written.text, quoted, view)
+
+    def _is_told_by(
+        self, text: str, passages: Sequence[str], view: Snapshot, *, missing: bool = True
+    ) -> bool:
+        """Whether passages have what a text names: all its words but everyday ones, and, where they may be
+        ``missing``, those that no note has."""
+        words = question_words(text, self.engine.tokenizer, view.lexical)
+        tokens = {token for word in words for token in word.tokens}
+        held = frozenset().union(*view.lexical.held(tokens, passages).values())
+        common = self.engine.embedder.tokens.is_common
+        return all(
+            (missing and word.missing) or common(word.written) or not held.isdisjoint(word.tokens)
+            for word in words
+        )
 
     def _content(self, text: str, view: Snapshot) -> list[str]:
         """The words of a text that say something, as they are written."""
@@ -360,11 +413,16 @@ class QuestionRun:
         with self.engine.reader.snapshot() as view:
             text = parsed(view, self.query.query_str, literal=self.asked.literal).text
             named = [note.title for note in view.notes_at(_named(text, view)).values()]
-            few = len(self._content(text, view)) <= FEW
-        strays = few and answer.likelihood is not None and answer.likelihood < SURE
-        if (answer.mode == "none" or strays) and not named and self.last:
-            return self.last
-        return subject_of(text, named, [one.title for one in answer.citations])
+            content, last = self._content(text, view), self.last
+            # Of what the vault has, and was not spoken of before, a question is one of its own.
+            told = self._is_told_by(text, last.shown if last else (), view)
+        strays = len(content) <= FEW and (answer.likelihood or SURE) < SURE
+        if (answer.mode == "none" or strays) and not (named or names_of(text)):
+            if last is not None and last.subject and (told or len(content) < FEW):
+                return last.subject
+            if told:
+                content = []
+        return subject_of(text, named, [one.title for one in answer.citations], content)
 
 
 def _more(last: Turn, found: Sequence[NodeWithScore]) -> list[NodeWithScore]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[2]
 
 _HOMES: dict[str, str] = {
-    "notehop.app.answer.conversation": "LONGEST",
+    "notehop.app.answer.conversation": "LONGEST in_its_place subject_of",
     "notehop.app.answer.extractive": "features=decision_features",
     "notehop.app.answer.passages": "Passage",
     "notehop.app.answer.question": "read=read_question",
