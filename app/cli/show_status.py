@@ -9,6 +9,7 @@ from notehop.app import models
 from notehop.app.cli.output import show, show_first, show_line
 from notehop.indexing.report import numbered
 from notehop.indexing.shown import ago, counted, on_one_line, printable, shown_size, shown_time
+from notehop.indexing.tokens.words import NAMES
 
 LISTED = 10  # notes of each kind; `--json` has all of them
 
@@ -85,9 +86,10 @@ def _index_rows(told: models.IndexStatus) -> Iterator[tuple[str, str | None]]:
         yield "enriched", "; ".join(texts)
         yield "", enriched.stopped and f"stopped: {enriched.stopped}"
     made = told.made_with
+    language = str(made.get("language"))
     model = f"{made.get('model')}, {made.get('dimensions')} dimensions"
     yield "links", _counts(told.links) or "none"
-    yield "model", f"{model}, words as in {made.get('language')}"
+    yield "model", f"{model}, words as in {NAMES.get(language, language)}"
     yield "", told.shared_model and f"for queries in {told.shared_model}, shared by all indexes"
     yield "vault", told.vault
     yield "index", f"{told.index_dir}, {shown_size(told.bytes)}"

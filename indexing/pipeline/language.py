@@ -41,8 +41,8 @@ def advice(root: Path, settings: Settings, view: CatalogSnapshot) -> tuple[str, 
     automatic, model = settings.lexical.language == "auto", settings.embedding.model
     made_for = (view.fingerprint or {}).get("language") if automatic else None
     language = language_for(root, view.indexed_paths(), made_for or "en")
-    named, lines = NAMES.get(language, "another language"), []
-    if made_for is not None and language != made_for:
+    named, lines = NAMES[language], list[str]()
+    if made_for is not None and language not in (made_for, "und"):
         lines.append(
             f"most notes are in {named}, and the index was made for {NAMES.get(made_for, made_for)}; "
             "to find them by their words, run: notehop index --rebuild"
@@ -50,9 +50,15 @@ def advice(root: Path, settings: Settings, view: CatalogSnapshot) -> tuple[str, 
     read = languages_read(model)
     if read is not None and language not in read:
         install = "" if find_spec(INSTALLED[MULTILINGUAL_NAME].package) else f"{INSTALL}; then "
+        said = f"most notes are in {named}, which {canonical_name(model)} does not read; to"
+        if language == "und":
+            said = (
+                "what language most notes are in cannot be told; if it is English, write language = "
+                f'"en" below [lexical] in notehop.toml; if {canonical_name(model)} does not read it, to'
+            )
         lines.append(
-            f"most notes are in {named}, which {canonical_name(model)} does not read; to "
-            f'find them by meaning, {install}write model = "{MULTILINGUAL_NAME}" below [embedding] '
+            f"{said} find them by meaning, {install}"
+            f'write model = "{MULTILINGUAL_NAME}" below [embedding] '
             "in notehop.toml, and run: notehop index --rebuild"
         )
     return tuple(lines)

@@ -231,7 +231,7 @@ STEMMED: Mapping[str, Any] = {code: one for code, one in _LANGUAGES.items() if "
 FUNCTION_WORDS: Mapping[str, frozenset[str]] = {code: _WORDS[code] for code in STEMMED}
 """Language that the tokenizer stems -> its small words."""
 
-_OTHER_NAMES = {"ja": "Japanese", "ko": "Korean", "und": "another language", "zh": "Chinese"}
+_OTHER_NAMES = {"ja": "Japanese", "ko": "Korean", "und": "no known language", "zh": "Chinese"}
 
 LANGUAGES = (*sorted(STEMMED), *_OTHER_NAMES)
 """Codes that a tokenizer takes; ``und`` (undetermined, ISO 639-2) leaves words as they are."""
@@ -249,6 +249,10 @@ _ENOUGH = 0.13
 # takes `non-existent task` for Italian; with it one in 700 English headings is another's.
 _CLEAR = 1.5
 _CLEARER = 2.0  # times the points of the next one: names and loan words look like two
+# Share of the words that stand in texts which are clearly in a language, where all of them together are in
+# none: shorthand and lists have few small words. 0.8 of a student's English notes; at most 0.25 of texts in
+# 30 languages that are not known.
+_MOSTLY = 0.5
 
 _LETTERS = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _APOSTROPHE = re.compile(r"['’]")
@@ -267,15 +271,24 @@ _OWNERS = Counter(word for words in _WORDS.values() for word in words)
 def detect_language(texts: Iterable[str], default: str = "en") -> str:
     """The language most of ``texts`` are in, by their beginnings: a code of :data:`LANGUAGES`.
 
+    Where there is too little of any, it is that which most words are clearly in, text by text.
     Of sentences of 10 to 18 words of man pages 98 in 100 are named rightly, of 6 to 9 words 93, of a few
     words 75 (many of them hold English commands); of whole vaults all.
 
     :param default: the answer where there is nothing to go by: no text, or names and numbers only.
     :returns: ``und`` where there are words enough, but of none of the known languages.
     """
-    text = _beginnings(texts)
+    each = [_beginnings([text]) for text in texts]
+    text = "\n".join(each)
     words = _spaced(text)
-    return _by_script(text, words) or _by_words(words, default)
+    language = _by_script(text, words) or _by_words(words, default)
+    if language != "und":
+        return language
+    clear: Counter[str] = Counter()
+    for one in each:
+        clear[clear_language(one) or "und"] += sum(_spaced(one).values())
+    best = max(sorted(clear), key=lambda code: clear[code], default="und")
+    return best if clear[best] >= _MOSTLY * clear.total() else "und"
 
 
 def clear_language(text: str) -> str | None:
