@@ -25,6 +25,7 @@ SHORTEST_UNKNOWN = 6  # the same where nothing tells misspelled words from words
 LONG = 8  # letters from which two may be wrong, not one
 APART = 3  # letters that a word and the one that it is read as may differ in, endings among them
 CANDIDATES = 24  # words of the vault that are looked at for one of the query
+_VOWELS = frozenset("aeiouyаеиоуыэюя")
 TEXTS = 2  # passages that are read for a stem, to see as what word it stands there
 
 
@@ -33,31 +34,33 @@ def corrected(
     words: Sequence[Word],
     view: Snapshot,
     tokenizer: Tokenizer,
-    is_word: Callable[[str], bool] | None,
+    is_word: Callable[[str], bool],
     named_days: Iterable[NamedDay] = (),
+    *,
+    known: bool = True,
 ) -> tuple[str, dict[str, str]]:
     """Read words that stand nowhere in the vault as the nearest that do, but for short words, those with
     digits or marks in them, identifiers, those of scripts without spaces, and words of the language; else
     as :func:`compounds` does. Days are read as :func:`days` does.
 
     :param words: of the text, as :func:`question_words` gives them.
-    :param is_word: tells of a word, in small letters, whether it is one; None where nobody can, and
-        then words have to be longer.
+    :param is_word: tells of a word, in small letters, whether it is one.
     :param named_days: the days in the text.
+    :param known: whether that is told of words of the notes' language; words have to be longer else.
     :returns: the text to search for; what changed, as written -> as searched for.
     """
-    shortest = SHORTEST if is_word is not None else SHORTEST_UNKNOWN
+    shortest = SHORTEST if known else SHORTEST_UNKNOWN
     read: dict[str, str] = {}
     unread: list[Word] = []
     for word in words:
         written, small = word.written, word.written.lower()
-        if not word.missing or not written.isalpha() or (is_word is not None and is_word(small)):
+        if not word.missing or not written.isalpha() or is_word(small):
             continue
         unread.append(word)
         if len(written) < shortest or written[1:] != small[1:] or subwords(written).characters:
             continue
         nearest = _nearest(small, word.tokens[0], view, tokenizer)
-        built = is_word is not None and _is_built(small, is_word, tokenizer.language)
+        built = known and _is_built(small, is_word, tokenizer.language)
         # What is built as words are may be one that the notes lack.
         if nearest is not None and (not built or _is_slip(small, nearest)):
             read[written] = nearest.capitalize() if written[0].isupper() else nearest
@@ -82,10 +85,7 @@ def _nearest(word: str, stem: str, view: Snapshot, tokenizer: Tokenizer) -> str 
         if OSA.distance(word, written) > APART and not alike:
             continue  # Of "summarize" and "summer" only the stems are alike.
         pairs = ((word, written), *((stem, token) for token in tokens))
-        distance = min(
-            (OSA.distance(*pair, score_cutoff=edits) for pair in pairs if _is_likely(*pair)),
-            default=edits + 1,
-        )
+        distance = min((_edits(*pair) for pair in pairs if _is_likely(*pair)), default=edits + 1)
         if distance <= edits:
             # A letter too many or too few is likelier than another one.
             often = max((frequency.get(token, 0) for token in tokens), default=0)
@@ -101,6 +101,17 @@ def _is_likely(word: str, meant: str) -> bool:
     if len(word) >= SHORTEST_UNKNOWN or len(word) < len(meant):
         return True
     return _has_letters_of(word, meant)
+
+
+def _edits(word: str, meant: str) -> int:
+    """Letters that are wrong. Two are where they are doubled or vowels; with another consonant it is more
+    than a typing error, and most often another word ("survival" and "surgical")."""
+    distance = OSA.distance(word, meant)
+    return distance + (distance > 1 and _consonants(word) != _consonants(meant))
+
+
+def _consonants(word: str) -> list[str]:
+    return [letter for letter, _ in groupby(one for one in fold(word) if one not in _VOWELS)]
 
 
 def _is_slip(word: str, meant: str) -> bool:

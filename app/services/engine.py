@@ -423,15 +423,14 @@ class Engine:
                 words,
                 current,
                 tokenizer,
-                # What its model has as one piece is a word, in languages that it was made for.
-                (lambda word: tokens.size(word) == 1)
-                if read is None or tokenizer.language in read
-                else None,
+                # What its model has as one piece is a word.
+                lambda word: tokens.size(word) == 1,
                 [
                     (one.shown, one.year, one.month, one.day)
                     for one in facts_of(query.query_str, tokenizer.language).days
                     if one.month and one.day
                 ],
+                known=read is None or tokenizer.language in read,
             )
             query.words = words if text == query.query_str else ()
             trace.searched_for |= other
