@@ -25,6 +25,7 @@ from notehop.app.answer.synthesizer import VaultSynthesizer
 from notehop.app.models import Source
 from notehop.app.retrieval.intents import DECIDED_BY
 from notehop.app.retrieval.subqueries import questions_in
+from notehop.indexing.tokens.words import fold
 
 SUBJECT, NEWS = "subject", "recent"
 """The signals that find what a question for news is about, and the newest notes with news of it."""
@@ -129,6 +130,20 @@ def _unknown(asked: Asked, *, telling: bool = False) -> list[str]:
         if not (telling and one.common) or one.word in asked.names
     )
     return [word for word in words if not says_form(word)]
+
+
+PART = 6  # letters of a word that is said where a longer one holds it: shorter ones are in some by chance
+
+
+def _to_name(words: Sequence[str], sources: Sequence[Named]) -> list[str]:
+    """Those of some words that no note has which are worth naming: no bare numbers, which are amounts or
+    years more often than names, and none that stands within a longer word of the sources."""
+    there = fold("\n".join(f"{one.source.title}\n{one.source.text}" for one in sources)).casefold()
+    return [
+        word
+        for word in words
+        if not word.isdecimal() and (len(word) < PART or fold(word).casefold() not in there)
+    ]
 
 
 def _exact(asked: Asked, ranked: Sequence[Candidate], sources: Sequence[Named]) -> dict[str, float]:
@@ -303,7 +318,7 @@ def _look(
     return Looked(
         select(ranked, asked, sources, limit, brief=brief or answers < SURE),
         answers,
-        _unknown(asked, telling=True),
+        _to_name(_unknown(asked, telling=True), sources),
         unmentioned(asked, sources),
     )
 

@@ -455,6 +455,7 @@ def says_form(word: str) -> bool:
         or _SCAFFOLD.fullmatch(f"{plain} for")
         or _PARSED["comparison"].fullmatch(plain)
         or _PARSED["number"].fullmatch(f"how {plain}")
+        or _PARSED["number"].fullmatch(plain)
     )
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from datetime import date
-from itertools import chain, groupby
+from itertools import chain, groupby, product
 from typing import TYPE_CHECKING
 
 from rapidfuzz.distance import OSA, Indel
@@ -39,9 +39,10 @@ def corrected(
     *,
     known: bool = True,
 ) -> tuple[str, dict[str, str]]:
-    """Read words that stand nowhere in the vault as the nearest that do, but for short words, those with
-    digits or marks in them, identifiers, those of scripts without spaces, and words of the language; else
-    as :func:`compounds` does. Days are read as :func:`days` does.
+    """Read words that stand nowhere in the vault as those written with other letters (`ue` for `ü`), else as
+    the nearest that do, but for short words, those with digits or marks in them, identifiers, those of
+    scripts without spaces, and words of the language; else as :func:`compounds` does. Days are read as
+    :func:`days` does.
 
     :param words: of the text, as :func:`question_words` gives them.
     :param is_word: tells of a word, in small letters, whether it is one.
@@ -54,12 +55,20 @@ def corrected(
     unread: list[Word] = []
     for word in words:
         written, small = word.written, word.written.lower()
-        if not word.missing or not written.isalpha() or is_word(small):
+        if not word.missing or not written.isalpha():
+            continue
+        if (same := _other_letters(small, view, tokenizer)) is not None:
+            read[written] = same.capitalize() if written[0].isupper() else same
+            continue
+        if is_word(small):
             continue
         unread.append(word)
         if len(written) < shortest or written[1:] != small[1:] or subwords(written).characters:
             continue
         nearest = _nearest(small, word.tokens[0], view, tokenizer)
+        folded = re.sub("(?<=[aou])e", "", small) if tokenizer.language == "de" else small
+        if nearest is None and folded != small:  # Without umlauts, and misspelled.
+            nearest = _nearest(folded, tokenizer(folded)[0], view, tokenizer)
         built = known and _is_built(small, is_word, tokenizer.language)
         # What is built as words are may be one that the notes lack.
         if nearest is not None and (not built or _is_slip(small, nearest)):
@@ -70,9 +79,34 @@ def corrected(
     return text, read | dated
 
 
+_SPELT_OUT = {"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "æ": "ae"}
+_MAY_BE_SPELT_OUT = 3  # places in a word that are looked at
+
+
+def _other_letters(word: str, view: Snapshot, tokenizer: Tokenizer) -> str | None:
+    """A word of the vault that is written with other letters: "ue" for "ü", as people type without them,
+    or the other way round."""
+    plain = "".join(_SPELT_OUT.get(letter, letter) for letter in word)
+    parts = re.split("(?<=[aou])e", word, maxsplit=_MAY_BE_SPELT_OUT)
+    forms = {"".join(chain(*zip(parts, links, strict=True))) for links in _links(len(parts) - 1)}
+    for form in sorted({plain, *forms} - {word}):
+        tokens = tokenizer(form)
+        if not all(map(view.lexical.frequency, tokens)):
+            continue
+        for one in sorted(_written(tokens, view)):
+            spelt = "".join(_SPELT_OUT.get(letter, letter) for letter in one)
+            if tokenizer(one) == tokens and tokenizer(spelt) == tokenizer(plain):
+                return one
+    return None
+
+
+def _links(places: int) -> Iterable[tuple[str, ...]]:
+    return ((*one, "") for one in product(("", "e"), repeat=places))
+
+
 def _nearest(word: str, stem: str, view: Snapshot, tokenizer: Tokenizer) -> str | None:
     """The word of the vault that is nearest to one, as it is written there, in small letters."""
-    edits = 1 if len(word) < LONG else 2
+    edits, word = 1 if len(word) < LONG else 2, fold(word)
     # Stems are near to one another where words are not ("bricked" is there as "brick"), and the other way
     # round where a passage has another form of the word.
     near = {one: far for one, far in view.lexical.near(word, stem, 2).items() if one[0] in word[:2]}
@@ -82,14 +116,15 @@ def _nearest(word: str, stem: str, view: Snapshot, tokenizer: Tokenizer) -> str 
     for written in _written(order[:CANDIDATES], view):
         tokens = tokenizer(written)
         alike = any(_has_letters_of(stem, token) for token in tokens)
-        if OSA.distance(word, written) > APART and not alike:
+        plain = fold(written)
+        if OSA.distance(word, plain) > APART and not alike:
             continue  # Of "summarize" and "summer" only the stems are alike.
-        pairs = ((word, written), *((stem, token) for token in tokens))
+        pairs = ((word, plain), *((stem, token) for token in tokens))
         distance = min((_edits(*pair) for pair in pairs if _is_likely(*pair)), default=edits + 1)
         if distance <= edits:
             # A letter too many or too few is likelier than another one.
             often = max((frequency.get(token, 0) for token in tokens), default=0)
-            ranks[written] = (distance, Indel.distance(word, written), -often)
+            ranks[written] = (distance, Indel.distance(word, plain), -often)
     return min(ranks, key=lambda one: (ranks[one], one), default=None)
 
 
@@ -111,7 +146,7 @@ def _edits(word: str, meant: str) -> int:
 
 
 def _consonants(word: str) -> list[str]:
-    return [letter for letter, _ in groupby(one for one in fold(word) if one not in _VOWELS)]
+    return [letter for letter, _ in groupby(one for one in word if one not in _VOWELS)]
 
 
 def _is_slip(word: str, meant: str) -> bool:
