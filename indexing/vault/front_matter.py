@@ -21,7 +21,6 @@ _UNCLOSED = re.compile(r"---[ \t]*\n[\w-]+:(?:[ \t].*)?(?:\n.+)*")
 _CLOSING = re.compile(r"^---[ \t]*$", re.MULTILINE)
 
 _INT = re.compile(r"[-+]?[0-9]{1,18}")
-_BASE = re.compile(r"0(o[0-7]{1,20}|x[0-9a-fA-F]{1,15})")
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+\.[0-9]*|[0-9]+(?=[eE]))(?:[eE][-+]?[0-9]{1,3})?")
 _WORDS = {"": None, "~": None, "null": None, "Null": None, "NULL": None} | {
     word: word.lower() == "true" for word in ("true", "True", "TRUE", "false", "False", "FALSE")
@@ -151,20 +150,19 @@ class FrontMatter:
 
 
 def _scalar(event: yaml.ScalarEvent) -> Any:
-    """The value of a scalar; what JSON has no number for (inf, nan, huge integers) stays text."""
+    """The value of a scalar. A number that would be written otherwise stays text: a month (`01.2026`), a
+    version (`1.10`), a telephone number (`0123`), and what JSON has none for (inf, nan, huge integers)."""
     text: str = event.value
     if event.style or event.tag:
         return text.encode("utf-8", "replace").decode()
     if text in _WORDS:
         return _WORDS[text]
+    number: int | float | str = text
     if _INT.fullmatch(text):
-        return int(text)
-    if _BASE.fullmatch(text):
-        return int(text, 0)
-    if len(text) <= 40 and _FLOAT.fullmatch(text):
+        number = int(text)
+    elif len(text) <= 40 and _FLOAT.fullmatch(text):
         number = float(text)
-        return number if abs(number) != float("inf") else text
-    return text
+    return number if str(number) == text else text
 
 
 def read_front_matter(path: str, text: str) -> FrontMatter:
