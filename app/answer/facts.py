@@ -74,6 +74,7 @@ _DATES = tuple(
     for pattern in (
         r"(?P<year>\d{4})[-/](?P<month>\d{1,2})[-/](?P<day>\d{1,2})",
         r"(?P<day>\d{1,2})\.\s?(?P<month>\d{1,2})\.\s?(?P<year>\d{4})",
+        r"(?:(?<=\b(?:bis|vom|zum|den|dem) )|(?<=\b(?:am|ab) ))(?P<day>\d{1,2})\.\s?(?P<month>\d{1,2})\.",
         r"(?P<first>\d{1,2})/(?P<second>\d{1,2})/(?P<year>\d{4})",
         rf"{_DAY}{_OF}{_MONTH}{_OF}{_YEAR}",
         rf"{_DAY}{_OF}{_MONTH},?\s+{_YEAR}",

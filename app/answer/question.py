@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 from notehop.app.answer.facts import names_of
-from notehop.app.answer.passages import Passage
+from notehop.app.answer.passages import WORD_LISTS, Passage
 from notehop.indexing.tokens.words import detect_language, fold
 from notehop.indexing.vault.dates import MONTH_NUMBERS
 
 DIGITS = re.compile(r"\d+(?:[.,:/-]\d+)*")
 _DATE = re.compile(
     r"\b(?:1[5-9]|20|21)\d\d\b|\b\d{4}-\d\d(?:-\d\d)?\b|\b\d{1,2}[./]\d{1,2}[./]\d{2,4}\b"
-    r"|\b\d{1,2}:\d\d\b"
+    r"|\b\d{1,2}:\d\d\b|\b[0-3]?\d\.(?:0?[1-9]|1[0-2])\.(?!\d)"
 )
 _APART = re.compile(
     r"\b(?:days?|weeks?|months?|years?|tage?n?|wochen?|monate?n?|jahre?n?|jours?|semaines?|mois|ans|dias?"
@@ -82,7 +82,7 @@ EXACT: Mapping[str, tuple[re.Pattern[str], re.Pattern[str]]] = {
          r"\b(?:1[5-9]|20)\d\d\b|[- ](?:years?|months?)[- ]old\b"),
         ("size",
          r"how (?:deep|high|tall|wide|far|big|large)|height|depth|width|distance"
-         r"|wie (?:tief|hoch|weit|gross|breit)|hoe (?:hoog|diep|ver|groot)",
+         r"|wie (?:tief|weit|breit)|hoe (?:diep|ver)",
          r"\d[ -]?(?:m|km|cm|mm|ft|feet|foot|in|inch(?:es)?|miles?|met(?:re|er)s?|kilomet\w+|hectares?"
          r"|ha|px|[kmgt]i?b|(?:kilo|mega|giga|tera)?(?:bytes?|octets?))\b"),
         ("weight",
@@ -116,9 +116,9 @@ EXACT: Mapping[str, tuple[re.Pattern[str], re.Pattern[str]]] = {
          r"\b(?:birthday|births?|born|geburtstag|geboren|anniversaire|nee?|cumpleanos|nacid[oa]|nat[oa]"
          r"|compleanno|verjaardag)\b"),
         ("date",
-         r"^(?:and |so )?(?:when(?: exactly)? (?:is|was|are|were|did|does|do|will|has|have|s)"
-         r"|wann|quand|cuando|quando|wanneer)\b|\b(?:deadline|birthday|due date"
-         r"|(?:what|which) (?:day|date|year))\b",
+         r"^(?:(?:and|so|bis|seit|ab|depuis|desde|hasta|da|ate|sinds|tot) |jusqu'a )?"
+         r"(?:when(?: exactly)? (?:is|was|are|were|did|does|do|will|has|have|s)|wann|quand|cuando|quando"
+         r"|wanneer)\b|\b(?:deadline|birthday|due date|(?:what|which) (?:day|date|year))\b",
          ""),
     )
 }  # fmt: skip
@@ -282,8 +282,7 @@ def has_date(text: str) -> bool:
 _PATTERNS: Mapping[Form, str] = {
     "comparison": r"\b(?:vs|versus|compar\w+|differ\w*|unterschied\w*|vergleich\w*|verglichen"
     r"|difference|diferencia\w*|differenz\w*|diferenca\w*|verschil\w*|pros and cons"
-    r"|(?:more|less|better|worse|bigger|smaller|cheaper|faster) .*\bor\b"
-    r"|plutot que|mejor .* o\b)\b",
+    rf"|(?:{'|'.join(WORD_LISTS['compares'])}) .*\b(?:or|oder|ou|o|eller|или)|plutot que)\b",
     "howto": r"^(?:and |so |please |tell me |show me |explain )*(?:how (?:do|does|did|to|can|could|"
     r"should|would|is|are|was|were|exactly)\b|steps? (?:to|for)\b|(?:best |easiest )?way to\b"
     r"|what (?:should|can|do|must|shoud) (?:i|we|you)\b)"
@@ -295,7 +294,7 @@ _PATTERNS: Mapping[Form, str] = {
     r"|\b(?:price|cost|costs|number|amount|rate|figure|percentage|per cent|percent|version|release"
     r"|count(?! as\b| towards?\b| for\b)|size|length|weight|height|width|depth|distance|age|temperature"
     r"|salary|reading|port|quantity|total|score|rating|limit|maximum|minimum)\b"
-    r"|\b(?:wie ?viele?|wie (?:lang|lange|oft|hoch|alt|gross|schwer|weit|teuer|tief|schnell))\b"
+    r"|\b(?:wie ?viele?|wie (?:lang|lange|oft|hoch|alt|gross|schwer|weit|breit|teuer|tief|schnell))\b"
     r"|\b(?:preis|kosten|kostet|coute|cuesta|costa|anzahl|prozent|betrag)\b"
     r"|\b(?:combien|prix|cuant[oa]s?|precio|quant[oiae]s?|prezzo|preco|hoeveel|hoe (?:lang|vaak|hoog"
     r"|oud|groot|ver)|hur (?:manga|mycket))\b",
@@ -326,7 +325,7 @@ _SCAFFOLD = re.compile(
     r"|what is meant|mean(?:s|ing)?|says?|stands? for|used(?: for)?|is that|short for|abbreviation|acronym"
     r"|it|all about|about$"
     r"|is|are|does|do|the purpose of|purpose of|called|term|the|a|an|or|exactly|actually|briefly"
-    r"|was (?:ist|sind|bedeute[tn]|heisst|heissen)|wofur steht|steht|versteht man unter|definiere"
+    r"|was (?:ist|sind|bedeute[tn]|heisst|heissen)|bedeute[tn]|wofur steht|steht|versteht man unter|definiere"
     r"|erklare?|mir|bedeutung von|wer ist|ein|eine|der|die|das"
     r"|qu'?est[- ]ce que?|c'?est(?: quoi)?|que signifie|que veut dire|veut dire|definis|signifie"
     r"|qui est|un|une|le|la|les|l|qu|que es|que son|que significa|significa|quiere decir|quien es"
@@ -381,6 +380,7 @@ _SIDES = (
     re.compile(r"\bhow (?:do|does|is|are)\s+(?P<a>[^,?]{2,60}?)\s+"
                r"(?:differ(?:ent)? (?:from|to)|different from)\s+"
                r"(?P<b>[^,?]{2,60})", re.IGNORECASE),
+    re.compile(r"[,:]\s*(?P<a>[^,?]{2,60}?)\s+(?:or|oder|ou|o|eller|или)\s+(?P<b>[^,?]{2,60})", re.I),
     re.compile(r"\b(?:zwischen|entre|tra|tussen|mellan)\s+(?P<a>[^,?]{2,60}?)\s+(?:und|et|y|e|en|och)\s+"
                r"(?P<b>[^,?]{2,60})", re.IGNORECASE),
 )  # fmt: skip
@@ -454,7 +454,7 @@ def says_form(word: str) -> bool:
         _SCAFFOLD.fullmatch(plain)
         or _SCAFFOLD.fullmatch(f"{plain} for")
         or _PARSED["comparison"].fullmatch(plain)
-        or _PARSED["number"].fullmatch(f"how {plain}")
+        or any(_PARSED["number"].fullmatch(f"{how} {plain}") for how in ("how", "wie", "hoe"))
         or _PARSED["number"].fullmatch(plain)
     )
 

@@ -61,6 +61,7 @@ class Candidate:
 _SAYINGS = frozenset(("ok", "okay", "fyi", "asap", "btw", "imo", "imho"))
 """Words in capitals that name nothing."""
 
+_DEGREE = re.compile(r"\b(?:how|wie|hoe|hur) (\w+)")
 _YEAR = re.compile(r"(?:1[5-9]|20|21)\d\d")
 
 
@@ -77,6 +78,10 @@ class Asked:
         # "What does it stand for" has no word that a definition has, but what is to be defined.
         asked = tuple(one for one in terms if one.word in self.about or not says_form(one.written))
         self.terms = asked if self.about and asked else terms
+        # "How high is the rent" is for no height.
+        degree = {one for one in _DEGREE.findall(fold(question.text).casefold()) if says_form(one)}
+        rest = (one for one in self.terms if fold(one.written).casefold() not in degree)
+        self.terms = tuple(rest) or self.terms
         self.words = frozenset(term.word for term in self.terms)
         self.all_words = frozenset(reading.words(question.text))
         self.total = sum(term.weight for term in self.terms)

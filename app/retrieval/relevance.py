@@ -30,7 +30,7 @@ from notehop.indexing.graph.files import NOTE_SUFFIX, fold, is_note
 from notehop.indexing.stores.lexical import LexicalIndex, idf
 from notehop.indexing.stores.reader import Generation, Snapshot
 from notehop.indexing.tokens.tokenizer import Tokenizer
-from notehop.indexing.tokens.words import FUNCTION_WORDS, detect_language
+from notehop.indexing.tokens.words import EVERYDAY, FUNCTION_WORDS, detect_language
 
 SAMPLE = 512  # passages that are compared with each other: 130,000 pairs in some 5 ms
 
@@ -65,16 +65,21 @@ class Word:
 
 
 def question_words(text: str, tokenizer: Tokenizer, vocabulary: LexicalIndex) -> tuple[Word, ...]:
-    """The words of a question in its order, each once, without function words."""
+    """The words of a question in its order, each once, without function words, and without those that
+    questions are asked with where no note has them."""
     # Of a question in another language than the notes no small word is in any of them.
-    small = FUNCTION_WORDS.get(detect_language([text], tokenizer.language), frozenset())
+    language = detect_language([text], tokenizer.language)
+    small = FUNCTION_WORDS.get(language, frozenset())
+    everyday = frozenset(tokenizer(EVERYDAY.get(language, "")))
     found: dict[tuple[str, ...], Word] = {}
     for written, own in tokenizer.query_words(text):
         tokens = tuple(tokenizer.weights(own, vocabulary))
         if tokens not in found and not small.issuperset(own):
             chunks = max(map(vocabulary.frequency, tokens))
             found[tokens] = Word(written, tokens, chunks, idf(chunks, len(vocabulary)))
-    return tuple(found.values())
+    return tuple(
+        word for word in found.values() if not (word.missing and everyday.issuperset(word.tokens))
+    ) or tuple(found.values())
 
 
 _known: WeakKeyDictionary[Generation, NDArray[np.float32]] = WeakKeyDictionary()

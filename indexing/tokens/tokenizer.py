@@ -21,6 +21,7 @@ from notehop.indexing.tokens.words import (
     STEMMED,
     Subwords,
     fold,
+    phrase_words,
     split_words,
     subwords,
 )
@@ -99,6 +100,8 @@ class Tokenizer:
             if found.characters:
                 units = found.kept + (found.characters if self.language == "zh" else ())
                 words += ((unit, (unit,)) for unit in units)
+            elif self._joins_small_words(surface):
+                continue
             elif at and not shouting and surface.isupper() and surface != "I":
                 words.append((surface, self._tokens(found)))
             else:
@@ -106,6 +109,11 @@ class Tokenizer:
                 words.append((surface, self._tokens(Subwords(found.kept, content))))
         found_words = [word for word in words if word[1]]
         return found_words or [(one, tokens) for one in surfaces if (tokens := tuple(self(one)))]
+
+    def _joins_small_words(self, surface: str) -> bool:
+        """Whether a word joins function words alone (*est-ce*, *C'è*); English has others so: *to-do*."""
+        joined = "'" in surface or "’" in surface or (self.language != "en" and "-" in surface)
+        return joined and self._stop.issuperset(phrase_words(surface))
 
     def of_phrase_word(self, word: str) -> str:
         """The token in the index of a word of :func:`notehop.indexing.tokens.words.words_in_order`."""

@@ -231,6 +231,9 @@ STEMMED: Mapping[str, Any] = {code: one for code, one in _LANGUAGES.items() if "
 FUNCTION_WORDS: Mapping[str, frozenset[str]] = {code: _WORDS[code] for code in STEMMED}
 """Language that the tokenizer stems -> its small words."""
 
+EVERYDAY: Mapping[str, str] = {code: one.get("everyday", "") for code, one in STEMMED.items()}
+"""The same -> words that questions are asked with, and a note that answers need not have."""
+
 _OTHER_NAMES = {"ja": "Japanese", "ko": "Korean", "und": "no known language", "zh": "Chinese"}
 
 LANGUAGES = (*sorted(STEMMED), *_OTHER_NAMES)
