@@ -19,6 +19,8 @@ LONGEST_NAMES = 24  # words of a line that may be names of notes alone
 NAMING = re.compile(r"(?:alias|aliases|tag|tags|title|cssclass|cssclasses)\b", re.IGNORECASE)
 """Properties that name a note and say nothing of it."""
 
+MET = 0.8  # share of a word that is met in a compound
+
 Vectors = NDArray[np.float32]
 Compare = Callable[[str, Sequence[str]], tuple[Vectors, Vectors]]
 
@@ -29,7 +31,7 @@ class Term:
 
     ``weight`` is its rarity in the vault, above 0. ``absent``: no note holds it; ``missing``: although
     the query is in the language of the notes; ``common``: and an everyday word. ``written`` is how the
-    query has it.
+    query has it, ``met`` other spellings and compounds of the vault that a note may have for it.
     """
 
     word: str
@@ -38,6 +40,13 @@ class Term:
     written: str = ""
     absent: bool = False
     common: bool = False
+    met: frozenset[str] = frozenset()
+
+    def share_in(self, words: Collection[str]) -> float:
+        """1 where it is among some words, less where they have a compound with it, or a part of it."""
+        if self.word in words:
+            return 1.0
+        return 0.0 if self.met.isdisjoint(words) else MET
 
 
 @dataclass(frozen=True, slots=True)

@@ -148,14 +148,14 @@ class Asked:
     def share(self, words: Iterable[str]) -> float:
         """The weighted share of the question's words that are among these, 0 to 1."""
         held = frozenset(words)
-        there = sum(term.weight for term in self.terms if term.word in held)
+        there = sum(term.weight * term.share_in(held) for term in self.terms)
         return there / self.total if self.total > 0 else 0.0
 
     def share_beside(self, known: frozenset[str], words: frozenset[str]) -> float:
         """The same of the words that are not known from the note's name; 1 if all are."""
         rest = [term for term in self.terms if term.word not in known]
         total = sum(term.weight for term in rest)
-        there = sum(term.weight for term in rest if term.word in words)
+        there = sum(term.weight * term.share_in(words) for term in rest)
         return there / total if total > 0 else 1.0
 
     def share_of_names(self, words: frozenset[str]) -> float:

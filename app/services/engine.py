@@ -288,10 +288,19 @@ class Engine:
                 split = word.written.isalnum() and held[0] == 0 and min(held[1:], default=1) == 0
                 absent = word.missing or split
                 common = absent and self.embedder.tokens.is_common(word.written)
+                # "Roof-beam" is asked for by its parts where no note joins them so.
+                joined = "-" in word.written and any(held) and word.written.replace("-", "").isalpha()
+                met = frozenset(
+                    one
+                    for one in word.tokens
+                    if one not in own and not (len(own[0]) < 6 and one.endswith(own[0]))
+                )
                 for token, count in zip(own, held, strict=True):
+                    if joined and not count:
+                        continue
                     weight = idf(count, len(index))
                     missing = absent and not foreign
-                    term = Term(token, weight, missing, word.written, absent, common)
+                    term = Term(token, weight, missing, word.written, absent, common, met)
                     found.setdefault(token, term)
             return list(found.values())
 
