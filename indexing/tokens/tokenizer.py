@@ -199,6 +199,7 @@ COMPOUNDING = frozenset({"de", "nl", "sv"})
 # Weight of a compound that holds a word asked for: it is found, after the word itself. Compounds are many
 # and rare, so that more would outweigh the word (docs/decisions/words.md).
 WITHIN = 0.1
+KIN = 0.6  # the same of what is no compound, but a word of its family (allergisch, Allergie)
 PART = 0.4  # weight of a word that is part of a compound asked for
 MOST = 16  # compounds looked for a word, the commonest first: a word in more is too common to tell
 _WORD = (
@@ -226,11 +227,19 @@ def compound_weights(
     compounds = _Compounds(FUNCTION_WORDS[language], stem, words)
     for token, weight in weights.items():
         if token.isalpha() and len(token) >= _WORD:
-            met = [(other, WITHIN * weight) for other in compounds.holding(token)]
+            met = [
+                (other, (KIN if _are_kin(token, other) else WITHIN) * weight)
+                for other in compounds.holding(token)
+            ]
             met += [(other, PART * weight) for other in compounds.held_by(token)]
             for other, much in met:
                 added[other] = max(added.get(other, 0.0), much)
     return {**added, **weights}
+
+
+def _are_kin(token: str, other: str) -> bool:
+    """Whether a longer word differs from one by an ending alone."""
+    return len(token) > _UNKNOWN and other.startswith(token) and len(other) < len(token) + _PIECE
 
 
 class _Compounds:
