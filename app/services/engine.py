@@ -289,7 +289,9 @@ class Engine:
                 absent = word.missing or split
                 common = absent and self.embedder.tokens.is_common(word.written)
                 # "Roof-beam" is asked for by its parts where no note joins them so.
-                joined = "-" in word.written and any(held) and word.written.replace("-", "").isalpha()
+                joined = (
+                    "-" in word.written and any(held) and word.written.replace("-", "").isalpha()
+                )
                 met = frozenset(
                     one
                     for one in word.tokens
