@@ -17,12 +17,13 @@ from notehop.app.answer.claims import Checker
 from notehop.app.answer.draft import SURE, Draft, Quote, of_a_kind, of_tasks, quoted, silent
 from notehop.app.answer.material import Material, as_source, promoted
 from notehop.app.answer.properties import has_typed
-from notehop.app.answer.question import fits, has_number, read, says_form, spells
+from notehop.app.answer.question import fits, has_number, read, says_form
 from notehop.app.answer.reading import Named, Reading
 from notehop.app.answer.relevance import Asked, Candidate, score
 from notehop.app.answer.selection import select
 from notehop.app.answer.synthesizer import VaultSynthesizer
 from notehop.app.models import Source
+from notehop.app.retrieval.abbreviations import spells
 from notehop.app.retrieval.intents import DECIDED_BY
 from notehop.app.retrieval.subqueries import questions_in
 from notehop.indexing.tokens.words import fold

@@ -191,7 +191,7 @@ class Question:
     compared; ``measure`` is one of :data:`MEASURES`, ``exact`` a key of :data:`EXACT`, ``count``,
     ``person`` or ``number``: what an answer must have in it; ``counted`` is what is counted. Empty
     where nothing of the kind is asked. ``abbreviated`` tells that the long form of an abbreviation is
-    asked for, and not what it is.
+    asked for, and not what it is; ``in_capitals`` that it is the meaning of what is written as one.
     """
 
     text: str
@@ -203,6 +203,7 @@ class Question:
     exact: str = ""
     counted: str = ""
     abbreviated: bool = False
+    in_capitals: bool = False
 
     @property
     def form(self) -> Form:
@@ -319,15 +320,17 @@ _PATTERNS: Mapping[Form, str] = {
 }
 _PARSED = {form: re.compile(pattern) for form, pattern in _PATTERNS.items()}
 
+_MEANING = r"(?:definition|meaning|bedeutung|signification|definicion|significado|betekenis)"
 _SCAFFOLD = re.compile(
+    rf"\b{_MEANING}$|"
     r"\b(?:what (?:is|does) (?:that|it)\b|who or what"
     r"|what(?: is|s| are| was| were| does| do| did)?|who(?: is|s| are| was)?|which"
     r"|can you|could you|please|tell me|explain|define|describe|definition of|meaning of|meant by"
     r"|what is meant|mean(?:s|ing)?|says?|stands? for|used(?: for)?|is that|short for|abbreviation|acronym"
     r"|it|all about|about$"
     r"|is|are|does|do|the purpose of|purpose of|called|term|the|a|an|or|exactly|actually|briefly"
-    r"|was (?:ist|sind|bedeute[tn]|heisst|heissen)|bedeute[tn]|wofur steht|steht|versteht man unter|definiere"
-    r"|erklare?|mir|bedeutung von|wer ist|ein|eine|der|die|das"
+    r"|was (?:ist|sind)|(?:was )?(?:bedeute[tn]|heisst|heissen)|wofur steht|steht|versteht man unter"
+    r"|definiere|erklare?|mir|bedeutung von|wer ist|ein|eine|der|die|das"
     r"|qu'?est[- ]ce que?|c'?est(?: quoi)?|que signifie|que veut dire|veut dire|definis|signifie"
     r"|qui est|un|une|le|la|les|l|qu|que es|que son|que significa|significa|quiere decir|quien es"
     r"|el|los|las|una|cos'?e|che cosa e|che cos'?e|cosa|vuol dire|definisci|chi e|il|lo|gli|uno"
@@ -345,7 +348,9 @@ _DEFINES = re.compile(
     r"|o que (?:e|significa|sao)|quem e|wat (?:is|zijn|betekent)|wie is|vad (?:ar|betyder))"
     r"|\b(?:stands? for|short for|abbreviation|acronym|what does (?:it|that|the \w+) mean"
     r"|what is (?:it|that)|bedeutet|steht fur|veut dire|signifie|significa|vuol dire|betekent)\b"
+    rf"|\b{_MEANING}$"
 )
+_MEANS = re.compile(rf"\b(?:means?|bedeutet|signifie|significa|betekent|betyder|{_MEANING})\b")
 _ABBREVIATED = re.compile(
     r"\b(?:stands? for|short for|abbreviation|acronym|steht|abkurzung|akronym|veut dire|acronyme"
     r"|acronimo|sigla|afkorting|forkortning|forkortelse)\b"
@@ -426,6 +431,15 @@ def read(text: str) -> Question:
         exact,
         counted,
         bool(about) and _ABBREVIATED.search(plain) is not None,
+        bool(about) and _MEANS.search(plain) is not None and _has_capitals(about, text),
+    )
+
+
+def _has_capitals(word: str, text: str) -> bool:
+    """Whether a word stands in a text with more capitals than the one of a name or sentence."""
+    return any(
+        fold(one).casefold() == word and sum(map(str.isupper, one)) > 1
+        for one in re.findall(r"[\w/-]+", text)
     )
 
 
@@ -479,20 +493,3 @@ def _sides(text: str) -> tuple[str, ...]:
         if found is not None:
             return tuple(_BARE_SIDE.sub("", found[name]).strip(" ?.!") for name in ("a", "b"))
     return ()
-
-
-_SMALL = "a an and at by for from in of on or the to with der die das des und von zu de du la le et y e do"
-_JOINING = frozenset(_SMALL.split())  # words whose initials an abbreviation may leave out
-
-
-def spells(about: str, text: str) -> bool:
-    """Whether a text has words in a row with the letters of an abbreviation as their initials."""
-    letters = about.replace(" ", "")
-    if not 2 <= len(letters) <= 8 or " " in about:
-        return False
-    plain = fold(text).casefold()
-    if re.search(rf"\b{re.escape(letters)}\b", plain) is None:
-        return False
-    words = [word for word in _WORD.findall(plain) if word != letters]
-    long = [word for word in words if word not in _JOINING]
-    return any(letters in "".join(word[0] for word in some) for some in (words, long))

@@ -21,9 +21,9 @@ from notehop.app.answer.question import (
     has_date,
     has_number,
     says_form,
-    spells,
 )
 from notehop.app.answer.reading import SHORT, Named, Reading, is_bare
+from notehop.app.retrieval.abbreviations import spells
 from notehop.indexing.tokens.words import fold
 
 COMPARED = 20
@@ -412,14 +412,17 @@ def _defines(
             (one for one in parts if one[2] and _is_label(one[1])), none
         )
     about = asked.question.about
-    # Where the long form is asked for, the beginning of the note that goes by the short one may lack it.
-    long = " ".join((about, named.source.title, *named.names, passage.text))
-    opens = opens and (not asked.question.abbreviated or spells(about, long))
+    spelt = spells(about, passage.text)
+    if asked.question.abbreviated or asked.question.in_capitals:
+        # Where the long form is asked for, a note that goes by the short one may only use it.
+        named_so = (named.source.title, *named.names, passage.text)
+        long = any(spells(about, f"{about.upper()}: {one}") for one in named_so)
+        opens, by_name = opens and long, by_name and (long or end == 0)
     return {
         "of_its_note": float(by_name and opens),
         "in_its_note": float(by_name),
         "term_is": float(copula is not None),
         "term_first": float(end > 0),
         "says_what": float(alone and says),
-        "spelt_out": float(spells(about, passage.text)),
+        "spelt_out": float(spelt),
     }

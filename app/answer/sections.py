@@ -8,9 +8,9 @@ from collections.abc import Collection, Iterable, Sequence
 
 from notehop.app.answer.draft import Part, Quote, laid_out
 from notehop.app.answer.passages import CARDS, WORD_LISTS, Passage
-from notehop.app.answer.question import spells
 from notehop.app.answer.reading import Named, is_bare
 from notehop.app.answer.relevance import Asked, Candidate
+from notehop.app.retrieval.abbreviations import spells
 from notehop.indexing.tokens.words import fold
 
 NEAR = 2.0  # how much less likely than the best source another may be, as a difference of scores

@@ -189,6 +189,10 @@ class QueryChain:
             opening=taken.intent == "concept" and taken.about != text,
             term=term if term != text else "",
         )
+        if subject.term and not subject.named:
+            # Of what no note is called by, a glossary tells as much as its note would.
+            told = settings.intents.concept.get("subject", 0.0)
+            weights["subject"] = max(weights["subject"], told)
         finder = self._finder(taken, weights, subject)
         if wanted.fill:
             finder = CompoundRetriever(finder)

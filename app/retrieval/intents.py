@@ -8,10 +8,11 @@ import tomllib
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from notehop.app.retrieval.abbreviations import spelt_out
 from notehop.app.retrieval.components import Hits
 from notehop.app.retrieval.filters import AllowedChunks, among
 from notehop.config import Settings
@@ -311,50 +312,14 @@ class Subject:
     opening: bool = False
     term: str = ""
     _found: tuple[str, ...] | None = field(default=None, init=False)
-    _is_named: bool = field(default=False, init=False)
 
     @property
     def found(self) -> tuple[str, ...]:
         """The paths of the notes that were found; none if no signal asked for them."""
         return self._found or ()
 
-    def notes(self, candidates: Sequence[ChunkId]) -> tuple[str, ...]:
-        """Return the paths of the notes, at most three; ``candidates`` as for :meth:`rank`."""
-        if self._found is None:
-            named = self._names()
-            self._is_named = bool(named)
-            # Else there is nothing to look for among the candidates.
-            looks = named or self.words is not None
-            paths = dict.fromkeys(filter(None, self.view.paths_of(candidates if looks else ())))
-            rank = {path: at for at, path in enumerate(paths)}
-            self._found = self._named(named, rank) or self._near(list(rank))
-        return self._found
-
-    def rank(self, candidates: Sequence[ChunkId], allowed: AllowedChunks = None) -> Hits:
-        """An allowed chunk of each note, the best of the candidates or its first, in the order of the
-        names' lengths; the score is 1."""
-        hits: list[tuple[ChunkId, float]] = []
-        for path in self.notes(candidates):
-            own = self.view.chunk_ids_of(path)
-            best = [] if self.opening else [one for one in candidates if one in own][:1]
-            hits += [(one, 1.0) for one in among(best or own, allowed)[:1]]
-        if self.term and not self._is_named:
-            # What has no note of its own may be told in a glossary.
-            hits = [*((one, 1.0) for one in among(self._defining(candidates), allowed)[:1]), *hits]
-        return hits
-
-    def _defining(self, candidates: Sequence[ChunkId]) -> list[ChunkId]:
-        """The best chunks in which a line, or a sentence of it, begins with what is asked for and a colon or
-        dash."""
-        names = "|".join(re.escape(one) for one in names_of(self.term))
-        says = re.compile(
-            rf"(?:^|[.;] )[^\w\n]*(?:{names})(?: \([^)\n]+\))?[*_\"”`]*(?:[:=]| [–—-])[*_]* ",
-            re.I | re.M,
-        )
-        chunks = self.view.chunks(candidates[:TELLING])
-        return [one for one, chunk in chunks.items() if says.search(chunk.text)]
-
-    def _names(self) -> dict[tuple[int, int], frozenset[str]]:
+    @cached_property
+    def named(self) -> Mapping[tuple[int, int], frozenset[str]]:
         """The notes of each name that stands in the text."""
         proper = self.proper
         spans = dict(_spans(self.text, proper))
@@ -378,6 +343,63 @@ class Subject:
             for span, names in spans.items()
             if (paths := frozenset(path for name in names for path in known.get(name, ())))
         }
+
+    def notes(self, candidates: Sequence[ChunkId]) -> tuple[str, ...]:
+        """Return the paths of the notes, at most three; ``candidates`` as for :meth:`rank`."""
+        if self._found is None:
+            named = self.named
+            # Else there is nothing to look for among the candidates.
+            looks = named or self.words is not None
+            paths = dict.fromkeys(filter(None, self.view.paths_of(candidates if looks else ())))
+            rank = {path: at for at, path in enumerate(paths)}
+            self._found = self._named(named, rank) or self._near(list(rank))
+        return self._found
+
+    def rank(self, candidates: Sequence[ChunkId], allowed: AllowedChunks = None) -> Hits:
+        """An allowed chunk of each note, the best of the candidates or its first, in the order of the
+        names' lengths; the score is 1."""
+        hits: list[tuple[ChunkId, float]] = []
+        for path in self.notes(candidates):
+            own = self.view.chunk_ids_of(path)
+            best = [] if self.opening else [one for one in candidates if one in own][:1]
+            hits += [(one, 1.0) for one in among(best or own, allowed)[:1]]
+        if self.term:
+            # What has no note of its own may be told in a glossary, and so may what a note is called by.
+            first = {one for one, _ in hits}
+            told = among(self._defining(candidates), allowed)[:MOST]
+            more = [(one, 1.0) for one in told if one not in first]
+            hits = [*hits, *more] if self.named else [*more, *hits]
+        return hits
+
+    def _defining(self, candidates: Sequence[ChunkId]) -> list[ChunkId]:
+        """The best chunks that spell out what is asked for, or in which an entry of a list or table, or a
+        line in bold, begins with it and a colon, dash or bar; else the best with another such line, or
+        sentence, that is no code.
+
+        Of "the gate at Pell" one may begin with "gate" that says "Pell", too.
+        """
+        names = {one.lower() for one in names_of(self.term)}
+        words = min(names, key=len).split()
+        end = next((at for at, one in enumerate(words) if fold(one) in SMALL), len(words))
+        where = [one for one in words[end:] if fold(one) not in SMALL]
+        head = " ".join(words[:end] if where else words)
+        either = "|".join(map(re.escape, sorted({*names, head} - {""})))
+        says = re.compile(
+            rf"(?:^|[.;] )(?P<mark>[^\w\n]*)(?P<name>{either})(?: \([^)\n]+\))?[*_\"”`]*"
+            r"(?:[:=]| [–—|-])[*_]* .*",
+            re.IGNORECASE | re.MULTILINE,
+        )
+        found: dict[ChunkId, int] = {}
+        for chunk_id, chunk in self.view.chunks(candidates[:TELLING]).items():
+            text = chunk.text.lower()
+            if spelt_out(head, chunk.text) and all(each in text for each in where):
+                found[chunk_id] = 0
+            for said in says.finditer(chunk.text):
+                if said["name"].lower() in names or all(each in said[0].lower() for each in where):
+                    in_code = text.count("```", 0, said.start()) % 2
+                    found.setdefault(chunk_id, 3 if in_code else 2 - bool(said["mark"].strip()))
+        best = sorted(found, key=found.__getitem__)
+        return [one for one in best if found[one] < 2] or best[:1]
 
     def _named(
         self, named: Mapping[tuple[int, int], frozenset[str]], rank: Mapping[str, int]

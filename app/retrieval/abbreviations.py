@@ -1,0 +1,77 @@
+"""Whether a text spells an abbreviation out. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from notehop.indexing.tokens.words import fold
+
+LETTERS = range(2, 9)  # characters of an abbreviation
+BESIDE = 100  # characters beside it in which its long form stands
+_APART = re.compile(r"\W{0,4}?(?:[:=(|–—]| -)")
+
+
+def spelt_out(name: str, text: str) -> bool:
+    """Whether the words behind an abbreviation, or before it in brackets, have its letters in order, as
+    "DHW: degree heating weeks" and "credible interval (CrI)" do.
+
+    After Schwartz and Hearst (PSB 2003), but no more than one word is passed over between two letters, and
+    what neither a sign nor the beginning of a line sets apart has to have them as its initials.
+    """
+    letters = fold(name).lower()
+    if not letters.isalnum() or len(letters) not in LETTERS:
+        return False
+    for found in re.finditer(rf"(?<!\w){letters}(?!\w)", plain := fold(text), re.IGNORECASE):
+        if sum(map(str.isupper, found[0])) < 2:
+            continue
+        behind = plain[found.end() : found.end() + BESIDE].partition("\n")[0]
+        before = plain[max(0, found.start() - BESIDE) : found.start()].rpartition("\n")[2]
+        begins = len(letters) > 2 and not re.search(r"\w", before)
+        apart = begins or _APART.match(behind) is not None
+        if _spells(letters, _words_but(letters, behind), within=apart):
+            return True
+        words = _words_but(letters, before)[-2 * len(letters) :] if before.endswith("(") else []
+        if any(_spells(letters, words[at:]) for at in range(len(words))):
+            return True
+    return False
+
+
+def _words_but(name: str, text: str) -> list[str]:
+    return [one for one in re.findall(r"\w+", text.lower()) if not one.startswith(name)]
+
+
+def _spells(letters: str, words: Sequence[str], left: str = "", *, within: bool = True) -> bool:
+    """Whether words have letters in order, each as the initial of one of the next two, or within what is left
+    of the last."""
+    if not letters:
+        return True
+    first, others = letters[0], letters[1:]
+    return any(
+        word.startswith(first) and _spells(others, words[at + 1 :], word[1:], within=within)
+        for at, word in enumerate(words[:2])
+    ) or (
+        within and first in left and _spells(others, words, left.partition(first)[2], within=within)
+    )
+
+
+_SMALL = "a an and at by for from in of on or the to with der die das des und von zu de du la le et y e do"
+_JOINING = frozenset(_SMALL.split())  # words whose initials an abbreviation may leave out
+_WORD = re.compile(r"[^\W\d_]+")
+
+
+def spells(about: str, text: str) -> bool:
+    """Whether a text that has an abbreviation spells it out, or has words in a row with its letters as their
+    initials.
+
+    :param about: folded.
+    """
+    if len(about) not in LETTERS or " " in about:
+        return False
+    plain = fold(text).casefold()
+    if re.search(rf"\b{re.escape(about)}\b", plain) is None:
+        return False
+    words = [word for word in _WORD.findall(plain) if word != about]
+    long = [word for word in words if word not in _JOINING]
+    initials = ("".join(word[0] for word in some) for some in (words, long))
+    return any(about in each for each in initials) or spelt_out(about, text)
