@@ -85,6 +85,10 @@ def features(
         term.weight for term in asked.terms if not any(term.word in one.held for one in best)
     ]
     defined = max(max(one.features.get(name, 0.0) for name in _DEFINED) for one in best)
+    # What the treatment of gout is may be told without a sentence that defines it, if notes have its words.
+    known = not any(term.missing and not term.common for term in asked.terms)
+    told = asked.question.is_part and known
+    defines = asked.question.form == "definition" and (defined or not told)
     found = {
         "constant": 1.0,
         "likeness": top.likeness,
@@ -97,7 +101,7 @@ def features(
         "unknown_name": float(asked.has_unknown_name and not asked.question.sides),
         "weak": float(weak),
         "defined": defined,
-        "definition": float(asked.question.form == "definition"),
+        "definition": float(defines),
         "howto": float(asked.question.form == "howto"),
         "words": min(1.0, len(asked.terms) / 8),
         "few_words": float(
@@ -108,7 +112,7 @@ def features(
         "foreign": float(any(term.absent and not term.missing for term in asked.terms)),
         **_exact(asked, ranked, sources),
     }
-    if asked.question.form == "definition" and not defined:
+    if defines and not defined:
         named, told = (
             any(one.features.get(name) for one in best) for name in ("names_term", "tells_of_term")
         )

@@ -73,7 +73,7 @@ EXACT: Mapping[str, tuple[re.Pattern[str], re.Pattern[str]]] = {
          r"\b(?:seconds?|minutes?|hours?|days?|weeks?|months?|years?|fortnight|forever|sekunden?"
          r"|minuten?|stunden?|tage?n?|wochen?|monate?n?|jahre?n?|jours?|semaines?|mois|ans|heures?"
          r"|dias?|semanas?|mes|meses|anos?|horas?|giorni|settiman[ae]|mes[ei]|ann[oi]|or[ae]|dagen"
-         r"|weken|maanden|jaar|uur)\b|\d ?(?:s|ms|min|h|d|w)\b|\d+:\d\d"),
+         r"|weken|maanden|jaar|uur)\b|\d ?(?:s|ms|mins?|h|hrs?|d|w|wks?|mths?|yrs?)\b|\d+:\d\d"),
         ("age",
          r"how old|age of|wie alt|quel age|cuantos anos|quanti anni|hoe oud",
          r"\d(?:st|nd|rd|th|[.eo]|er)? (?:birthday|geburtstag|anniversaire|cumpleanos|compleanno|verjaardag)"
@@ -142,8 +142,9 @@ _TWICE = re.compile(
 _WHENEVER = re.compile(
     r"^(?:and |so )?when (?:is an? (?!\w+ with\b)"
     r"|are (?!(?:the|our|my|your|his|her|their|these|we|you|they)\b)).*\w{2}ed$"
+    r"|^(?:and |so )?when do (?:you|people) |^wann \w+ man |^quand [\w'-]+-on "
 )
-"""What is done whenever something happens, or on a day: of "the gate", on a day."""
+"""What is done whenever something happens, or on a day: of "the gate", on a day, of "you", in some case."""
 
 FILED_ON = re.compile(
     r"(?:^|·)\s*(?:date )?(?:created|modified|updated|last modified)(?: (?:at|on))?:\s*(?:\[\[)?\d[^·]*",
@@ -215,6 +216,14 @@ class Question:
         """Whether somebody is asked for by what he does or is to others: "the captain of the Kestrel"."""
         named = self.about and not (_ROLES.search(self.about) or "'s " in self.about)
         return "person" in self.forms and not named
+
+    @property
+    def is_part(self) -> bool:
+        """Whether what is to be defined is something of another: "the cure for gout", "Ada's role"."""
+        if not self.about or self.exact or "person" in self.forms:
+            return False
+        behind = fold(self.text).casefold().partition(self.about)[2].lstrip()
+        return "'s " in self.about or bool(_ROLES.search(self.about) or _ROLES.match(behind))
 
 
 def fits(
