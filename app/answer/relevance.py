@@ -141,9 +141,23 @@ class Asked:
         """Whether a passage says anything that the question does not."""
         if one.passage.kind == "property":
             return not one.features["bare"] or one.features["title_share"] >= 1
-        if one.passage.kind not in ("prose", "item") or "list" in self.question.forms:
+        if one.passage.kind not in ("prose", "item"):
             return True
-        return bool(one.features["title_tells"]) or (one.fresh > 0 and not one.features["bare"])
+        if "list" in self.question.forms:
+            return one.fresh > 0
+        label = one.features["bare"] and not self.has_phrase(one.passage.text)
+        return bool(one.features["title_tells"]) or (one.fresh > 0 and not label)
+
+    def has_phrase(self, text: str) -> bool:
+        """Whether a text has all that is searched for, several words, as it is written."""
+        return self._phrase is not None and self._phrase.search(fold(text)) is not None
+
+    @cached_property
+    def _phrase(self) -> re.Pattern[str] | None:
+        words = re.findall(r"\w+", fold(self.question.text))
+        several = len(words) > 1 and len(self.terms) > 1
+        row = r"\W+".join(words)
+        return re.compile(rf"\b{row}\b", re.IGNORECASE) if several else None
 
     def share(self, words: Iterable[str]) -> float:
         """The weighted share of the question's words that are among these, 0 to 1."""

@@ -153,7 +153,7 @@ def manual(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultHandle]:
 @pytest.mark.parametrize(("question", "begins", "never"), rows(__file__, "of_a_manual"))
 def test_of_a_manual(manual: VaultHandle, question: str, begins: str, never: str) -> None:
     told = manual.ask(question).answer
-    told = told if begins.startswith("I am") else told.split("\n", 1)[1].strip()
+    told = told if begins.startswith("I ") else told.split("\n", 1)[1].strip()
     assert told.startswith(begins)
     assert not never or never not in told
     # Of a block of code that is cut in two, the rest is code, too.
