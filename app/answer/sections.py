@@ -47,9 +47,10 @@ _VIEW = re.compile(
 class Sections:
     """What is quoted around passages, for one question."""
 
-    def __init__(self, asked: Asked, found: Sequence[Candidate]) -> None:
+    def __init__(self, asked: Asked, found: Sequence[Candidate], sources: Sequence[Named]) -> None:
         """:param found: what may be quoted, best first."""
         self.asked, self.found, self.words = asked, found, asked.reading.words
+        self.sources = sources
         self.form, self.forms = asked.question.form, frozenset(asked.question.forms)
 
     def around(self, one: Candidate, read: Sequence[Passage], most: int) -> tuple[set[int], int]:
@@ -160,7 +161,8 @@ class Sections:
             text = its.lead if its.kind == "code" else its.text
             told[its.entry] = f"{told.get(its.entry, '')} {text}"
         told.pop(0, None)
-        has = {entry: self.asked.share(self.words(text)) for entry, text in told.items()}
+        names = {*self.words(self.sources[one.source].source.title)}
+        has = {entry: self.asked.share({*self.words(text)} - names) for entry, text in told.items()}
         command = any(read[at].kind == "code" for at in inside if read[at].entry == own)
         whole = {"comparison"} if command else {"list", "comparison"}
         if len(told) < CARDS or whole & self.forms or not 0 < has[own] == max(has.values()):

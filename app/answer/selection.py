@@ -114,7 +114,7 @@ class _Selection:
         """What answers, of so many sources at most, and words of one and of all."""
         if not self.found:
             return []
-        section = Sections(self.asked, self.found)
+        section = Sections(self.asked, self.found, self.sources)
         best: dict[int, Candidate] = {}
         for one in self.found:
             best.setdefault(one.source, one)
