@@ -73,6 +73,7 @@ class _Selection:
         self.asked, self.sources = asked, sources
         self.words, question = asked.reading.words, asked.question
         self.form, self.forms = question.form, frozenset(question.forms)
+        self.numbers = frozenset(_ALONE.findall(question.text))
         self.properties = AskedProperties(asked, sources)
         self.fields = AskedFields(asked, sources, self.properties)
         found = [one for one in ranked if self._is_quotable(one)]
@@ -339,7 +340,7 @@ class _Selection:
     def _numbered_so(self, found: list[Candidate]) -> list[Candidate]:
         """The candidates, of the note of the best those alone that stand under the number which is asked for,
         that of a version, a chapter, a day; unless the best says it."""
-        if not found or self.asked.numbers <= {*DIGITS.findall(found[0].passage.text)}:
+        if not found or self.numbers <= {*DIGITS.findall(found[0].passage.text)}:
             return found
         path = self.sources[found[0].source].source.path
         own = [one for one in found if self.sources[one.source].source.path == path]
@@ -350,8 +351,7 @@ class _Selection:
         return [*under, *(one for one in found if one not in own)]
 
     def _is_numbered(self, one: Candidate) -> bool:
-        numbers = self.asked.numbers
-        return bool(numbers) and numbers <= {*DIGITS.findall(self._heading(one))}
+        return bool(self.numbers) and self.numbers <= {*DIGITS.findall(self._heading(one))}
 
     def _fitting(self, found: list[Candidate]) -> list[Candidate]:
         """The candidates, where the best lacks what an answer must have in it that first which has it; of who
@@ -434,6 +434,7 @@ class _Selection:
 
 _FORMER = re.compile(rf"\W*(?:{'|'.join(WORD_LISTS['former'])})")
 _STEP = re.compile(r"\d+[.)] ")
+_ALONE = re.compile(rf"{DIGITS.pattern}(?![^\W\d_]|\d)")  # "5.1", and not "11ty"
 
 
 def _in_order(quotes: Sequence[Quote]) -> list[Quote]:

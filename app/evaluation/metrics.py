@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from math import nan
 from typing import get_args
 
@@ -129,6 +130,7 @@ ANSWERED = (*HELD, "refused")
 """All measures of answers."""
 
 OPENING = 40  # words of an answer that are read at a glance
+_WORD = re.compile(r"\S*?\w\S*")  # no mark of a quote, a list or a table
 
 _SENTENCE_END = re.compile(r"[.!?。！？][\"'”’»)\]*_]*(?=\s|$)")
 
@@ -144,7 +146,7 @@ def answer_values(question: AnswerQuestion, answer: Answer) -> list[float]:
     )
     # With the names of the notes that it quotes.
     text = "" if refused else " ".join(without_opening(answer.answer).split())
-    words = " ".join(text.split(" ")[:OPENING])
+    words = text[: max((word.end() for word in islice(_WORD.finditer(text), OPENING)), default=0)]
     end = _SENTENCE_END.search(text)
     opening = max(words, text[: end.end()] if end else "", key=len)
     # Sources and connected notes may each hold a part of it.

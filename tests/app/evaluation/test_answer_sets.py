@@ -53,6 +53,10 @@ def test_what_an_answer_is_held_to(tmp_path: Path) -> None:
     reply = answer(long, sources="tar varnish", connected="TWO coats")
     # Half of it stands in the sources, half in a connected note; what is said late is not first.
     assert answer_values(question, reply) == [0, 1, 1, 0, 1, 0, 0]
+    marks = answer("> It is so.\n" + "> - and\n" * 35 + "> Pitch, two coats.")
+    assert answer_values(question, marks)[3] == 0
+    marks = answer("> It is so.\n> |---|\n" + "> - and\n" * 34 + "> Pitch, two coats.")
+    assert answer_values(question, marks)[3] == 1  # they are no words
     refused = answer_values(question, answer("", sources="pitch, two coats"))
     assert refused == [1, 1, 0, 0, 0, 0, 1]
     without = answer_values(question, answer("Pitch."))
