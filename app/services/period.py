@@ -32,6 +32,13 @@ _BEFORE, _UNTIL, _SINCE, _AFTER = (
     re.compile(rf"\b{_TIME[one]} (?:{_TIME['article']} )?$", re.IGNORECASE)
     for one in ("before", "until", "since", "after")
 )
+_END = re.compile(
+    rf"\b(?P<until>{_TIME['until']} )?(?:{_TIME['article']} )?(?P<end>{_TIME['end']})"
+    rf"(?P<unit>{_TIME['unit']})?",
+    re.IGNORECASE,
+)
+_END_OF: dict[str, str] = _TIME["end_of"]
+_ENDS = re.compile(rf"\b(?:{'|'.join(_END_OF)})\b", re.IGNORECASE)
 _WHICH = re.compile(_TIME["which"], re.IGNORECASE)
 _PART = re.compile(
     rf"(?:\b(?:in|on|at) )?\b(?:the )?(?:{'|'.join(_TIME['part'])})(?: in)?[ -]$", re.IGNORECASE
@@ -107,6 +114,14 @@ def period_of(text: str, today: date, *, ahead: bool = False) -> Period | None:
     def of(first: date, end: date, at: int, length: int, *, yearly: bool = False) -> Period:
         return Period(first, end, text[:at] + text[at + length :], at, yearly)
 
+    text = _ENDS.sub(lambda one: _END_OF[one[0].casefold()], text)
+    if ends := _END.search(text):
+        # "By the end of May" is until May, and without "by" no time that is known.
+        until, behind = ends["until"] or "", "this " if ends["unit"] else ""
+        whole = f"{text[: ends.start()]}{until}{behind}{text[ends.end('end') :]}"
+        period = period_of(whole, today, ahead=ahead)
+        if period is not None and period.at == ends.start() + len(until):
+            return period if until else None
     days = facts_of(text).days
     if not days and (may := _MAY.search(text)):
         days = (Day(may[0], month=5),)
@@ -125,6 +140,8 @@ def period_of(text: str, today: date, *, ahead: bool = False) -> Period | None:
         return None
     if found is not None:
         first, end = _relative(found, today, ahead=ahead)
+        if ahead and first == today and found["weekday"] and _UNTIL.search(text, 0, found.start()):
+            first, end = first + timedelta(days=7), end + timedelta(days=7)  # not only today
         return of(first, end, found.start(), len(found[0]))
     (day,) = days
     if day.month is None or day.either:

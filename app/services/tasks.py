@@ -71,11 +71,15 @@ class OpenTasks:
 
     def items(self, text: str) -> list[tuple[int, int]]:
         """The half-open ranges of the open tasks in a text that are wanted."""
-        said = [name.casefold() for name in self.names]
+        # Whole words, "plants" for "plant" too: the end of a week is no "Weekend".
+        said = [
+            re.compile(rf"(?<!\w){re.escape(name)}[^\W\d_]{{0,2}}(?!\w)", re.IGNORECASE)
+            for name in self.names
+        ]
         return [
             found.span(1)
             for found in _OPEN.finditer(text)
-            if not said or any(name in found[1].casefold() for name in said)
+            if not said or any(name.search(found[1]) for name in said)
             if self.due is None or self.due.takes(found[1], self.day_of_note)
         ]
 
@@ -203,7 +207,8 @@ def open_tasks(
     by_note: dict[str, list[ChunkRow]] = {}
     for one in view.chunks(ids).values():
         by_note.setdefault(one.path, []).append(one)
-    words = frozenset(() if own or not subject else tokens(subject))
+    # A note that has none may be what the tasks of others are of.
+    words = frozenset(tokens(subject) if subject and own.isdisjoint(by_note) else ())
     rows = view.notes_at(by_note)
     # "The seminar" is the note, or the section, that has the word in its name.
     placed = {

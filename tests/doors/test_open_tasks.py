@@ -20,7 +20,7 @@ NOTES = {
     "- [ ] Water the plants [due:: March 2126]\n- [x] Sleep\n",
     "2026-03-05.md": "Nothing to do.\n\n> - [ ] Pay the rent\n",
     "Glaze.md": "A glaze of ash. [ ] is no box in a sentence.\n",
-    "Chores.md": "## Tasks\n\n- Sweep the floor.\n",
+    "Chores.md": "---\naliases: [03-05]\n---\n## Tasks\n\n- Sweep the floor.\n",
     "Templates/Day.md": "- [ ] Plan the day 📅 2026-03-10\n",
     "Secret.md": "---\nprivate: true\n---\n- [ ] Hide the money\n",
 }
