@@ -59,12 +59,15 @@ def _day(year: str, month: str, day: str) -> date | None:
 # The numbers that ISO 8601 has with two digits each, and people with one.
 _DATE = re.compile(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?:(?:T|\s+)(\d{1,2}):)?")
 
+_DAY_FIRST = re.compile(r"(\d{1,2})\.\s?(\d{1,2})\.\s?(\d{4})(?!\d)")
+
 
 def seconds_of(value: Any) -> float | None:
     """A date as seconds since the epoch, None if it is none.
 
     Read are ISO 8601 dates and times (also with ``/`` or ``.``, a blank instead of ``T``, and in
-    ``[[…]]``), ``20240131``, and epoch numbers in seconds or milliseconds. Without a zone, it is UTC.
+    ``[[…]]``), ``31.01.2024``, ``20240131``, and epoch numbers in seconds or milliseconds. Without a
+    zone, it is UTC.
     """
     if isinstance(value, int | float) and not isinstance(value, bool):
         return _number(float(value))
@@ -75,6 +78,8 @@ def seconds_of(value: Any) -> float | None:
         text = text[2:-2].partition("|")[0].rpartition("/")[2]
     if text.isascii() and text.isdigit() and len(text) <= 14:
         return _number(float(text))
+    if turned := _DAY_FIRST.match(text):
+        text = f"{turned[3]}-{turned[2]}-{turned[1]}{text[turned.end() :].replace(',', ' ')}"
     found = _DATE.match(text)
     rest = text[found.end() :].replace(" ", "") if found else ""
     if not found or (rest and not found[4]):

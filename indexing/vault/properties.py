@@ -18,7 +18,11 @@ LONGEST_KEY = 500  # characters that are kept of one: each value below it has th
 BETWEEN = " ·"  # ends a property that another follows: `genre: Sci-fi · rating: 7`
 
 _TAG = re.compile(rf"{TAG_CHARACTERS}+")
-_CREATED = ("created", "date", "created at", "date created", "creation date", "created on")
+_CREATED = (
+    *("created", "date", "created at", "date created", "creation date", "created on"),
+    *("datum", "erstellt", "erstellt am", "angelegt", "erstellungsdatum", "date de creation"),
+    *("fecha", "creado", "data", "creato", "criado", "aangemaakt", "skapad"),
+)
 _MODIFIED = (
     *("modified", "updated", "last modified", "date modified", "modified at", "updated at"),
     *("last updated", "date updated", "modification date", "lastmod", "modified on"),
