@@ -10,6 +10,7 @@ from datetime import date, timedelta
 from functools import reduce
 from itertools import chain, islice
 from pathlib import Path
+from unicodedata import normalize
 
 from notehop.app.retrieval.filters import Condition, Kind, Paths, notes_of
 from notehop.app.retrieval.intents import SMALL
@@ -25,12 +26,14 @@ LONGEST = 4  # words beside the small ones that may name what is to be listed
 BEGINNING = 3  # letters of a word that a value has to have for it to be read: endings differ
 CHOICES = 64  # ways to read a question that are tried
 ANYWHERE = "**/"  # what a glob for a folder begins with
+_MARKS = "\u0300\u0301\u0302\u0303\u0308\u030a\u030c\u0327"  # that combine to accents
 
 WORDS = tomllib.loads(Path(__file__).with_name("lists.toml").read_text("utf-8"))
 _ASKS = re.compile(rf"^(?:(?:{'|'.join(WORDS['polite'])}) )?(?:{'|'.join(WORDS['asks'])})\b")
 ASKS_OF_A_TIME = re.compile(rf"{_ASKS.pattern}|^(?:{'|'.join(WORDS['asks_of_a_time'])})")
 _OF_A_KIND = re.compile(WORDS["of_a_kind"])
 _NOT_YET = re.compile(WORDS["not_yet"])
+NOT, _UN = re.compile(WORDS["not"]), re.compile(WORDS["un"])
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _WORD = re.compile(r"[^\W_]+")
 ASKING, DONE = SMALL | {*WORDS["asking"]}, frozenset(WORDS["done"])
@@ -50,12 +53,15 @@ def conditions_of(
     """What the notes have to meet that a question wants listed; empty where it asks for something
     else, or has a word that is no type, property, tag, folder or time of the vault."""
     if period is None and (unmet := _NOT_YET.search(plain)):
-        # What I have not read is to be read, or unread.
+        # What I have not read is to be read, or unread; "to" is no word of its own.
         kind = f"{WORDS['asks'][0]} {plain[: unmet.start()]}"
-        said = (f"{kind} {one.format(unmet['verb'])}" for one in WORDS["unmet"])
-        return next(
-            filter(None, (conditions_of(one, None, view, tokenizer, today) for one in said)), ()
-        )
+        for one in WORDS["unmet"]:
+            said = f"{kind} {one.format(unmet['verb'])}"
+            found_so = conditions_of(said, None, view, tokenizer, today)
+            begins = one.partition("{")[0].strip()
+            if any(plain_words(f"{two.value} {two.key}").startswith(begins) for two in found_so):
+                return found_so
+        return ()
     labels, first_word = view.labels, plain.partition(" ")[0]
     # "Books rated 5", "meetings in March": a kind alone, and what it is narrowed by.
     bare = not (_ASKS if period is None else ASKS_OF_A_TIME).search(plain)
@@ -87,9 +93,14 @@ def conditions_of(
             notes.append(labels.dated(*period.days))
         left = reduce(frozenset.intersection, notes)
         left -= {note_of_folder(one.value) for one in chosen if one.kind == "path"}
-        is_kind = _is_a_kind(chosen, left, plain, period)
+        is_kind = _is_a_kind(chosen, left, plain, period, view)
         if bare:
-            is_kind = _narrows(chosen, period, asked_words, tokenizer)
+            is_kind = _narrows(chosen, period, asked_words, tokenizer) or (
+                len(left) > 1 and _is_so(chosen, plain, tokenizer)
+            )
+        # What is not paid is not what has "paid", but may be what has "not paid".
+        if NOT.search(plain) and not any(NOT.search(plain_words(one.value)) for one in chosen):
+            continue
         if is_kind and not _is_name(chosen, left, view):
             read.append((len(left), chosen))
     most = max((count for count, _ in read), default=0)
@@ -105,6 +116,50 @@ def conditions_of(
         ("before", end, date.max),
     )
     return (*best, *(Condition(kind, day) for kind, day, open_ in bounds if day != f"{open_}"))
+
+
+def denied(
+    plain: str, view: Snapshot, tokenizer: Tokenizer
+) -> Iterator[tuple[tuple[Condition, ...], Condition]]:
+    """The kinds of notes of which a question wants those that are not so ("which invoices are not paid?"),
+    and what they are not: a property without a value is one that they do not have; nothing where it asks
+    for something else."""
+    words, behind = _without_denial(plain, view.labels, tokenizer)
+    named = tokens_of(" ".join(telling(words)), tokenizer)
+    not_so = tokens_of(" ".join(telling(behind)), tokenizer)
+    if not not_so or len(named) > LONGEST or not asks_for_a_list(plain):
+        return
+    found = candidates(words, view.labels, tokenizer)
+    for chosen in islice(covering(named, found), CHOICES):
+        for own, one in found:
+            kinds = tuple(other for other in chosen if other != one)
+            is_it = one in chosen and one.kind in ("property", "tag") and not_so[0] in own
+            if is_it and kinds:
+                yield kinds, one
+    for key in view.labels.property_keys():
+        own = key_words(key, not_so, tokenizer)
+        kind = [token for token in named if token not in own]
+        if kind and own.issuperset(not_so):
+            for chosen in islice(covering(kind, found), CHOICES):
+                yield chosen, Condition("property", "", key)
+
+
+def _without_denial(plain: str, labels: NoteLabels, tokenizer: Tokenizer) -> tuple[str, str]:
+    """A question without the word that denies what is behind it, or without its beginning ("unpaid"), and
+    what is behind; empty if there is none."""
+    if said := NOT.search(plain):
+        return f"{plain[: said.start()]}{plain[said.end() :]}", plain[said.end() :]
+    for word in telling(plain):
+        whole, rest = word, _UN.sub("", word)
+        if rest != whole and not candidates(whole, labels, tokenizer):
+            return plain.replace(whole, rest), rest
+    return plain, ""
+
+
+def asks_for_a_list(plain: str) -> bool:
+    """Whether a question asks for a list, or is no sentence and begins with what is to be listed."""
+    first = plain.partition(" ")[0]
+    return bool(_ASKS.search(plain) or first not in ASKING or NOT.match(plain))
 
 
 def _by_property(
@@ -131,12 +186,12 @@ def _by_property(
             for one in chosen
         )
         notes = (notes_of(one, view.labels, today) for one in chosen)
-        if called and _are_of_one_kind(reduce(frozenset.intersection, notes), view):
+        if called and are_of_one_kind(reduce(frozenset.intersection, notes), view):
             return chosen
     return ()
 
 
-def _are_of_one_kind(paths: Paths, view: Snapshot) -> bool:
+def are_of_one_kind(paths: Paths, view: Snapshot) -> bool:
     """Whether several notes have their folder, their type or a tag in common."""
     rows = view.notes_at(paths).values()
     folders = {row.path.rpartition("/")[0] for row in rows}
@@ -169,6 +224,22 @@ def _narrows(
     )
 
 
+def _is_so(chosen: Sequence[Condition], plain: str, tokenizer: Tokenizer) -> bool:
+    """Whether it is two words, what something is like and what it is: "active projects"."""
+    words = [frozenset(tokens_of(one, tokenizer)) for one in plain.split()]
+    if len(chosen) != 2 or len(words) != 2:
+        return False
+    like, kind = ([one for one in chosen if words[at] == _own(one, tokenizer)] for at in (0, 1))
+    return any(one.kind in ("property", "tag") for one in like) and any(
+        one.kind != "property" for one in kind if one not in like
+    )
+
+
+def _own(one: Condition, tokenizer: Tokenizer) -> frozenset[str]:
+    said = one.key if one.value == "true" else one.value.removesuffix("/**").rpartition("/")[2]
+    return frozenset(tokens_of(said, tokenizer))
+
+
 def _is_name(chosen: Sequence[Condition], left: Paths, view: Snapshot) -> bool:
     """Whether it is the one note that is called so: a question for what it says."""
     names = {plain_words(one.value) for one in chosen if one.kind == "property"}
@@ -178,13 +249,16 @@ def _is_name(chosen: Sequence[Condition], left: Paths, view: Snapshot) -> bool:
     return any(plain_words(name) in names for name in (row.title, *row.aliases))
 
 
-def _is_a_kind(chosen: Sequence[Condition], left: Paths, plain: str, period: Period | None) -> bool:
+def _is_a_kind(
+    chosen: Sequence[Condition], left: Paths, plain: str, period: Period | None, view: Snapshot
+) -> bool:
     """Whether the notes are what is asked for, and not what they say."""
     if any(one.kind in ("type", "property") for one in chosen):
         return True
     if period is not None:
         # The time of a file says little: a copy of the vault has new ones.
-        named = sum(day_in_name(one) is not None for one in left)
+        rows = view.notes_at(left)
+        named = sum(day_in_name(one) is not None or rows[one].created is not None for one in left)
         least = max(1, len(left) / 2) if period.end == date.max else 1
         return bool(chosen) or (period.is_short and named >= least)
     # One note with a tag may hold the list that is asked for.
@@ -230,6 +304,7 @@ def candidates(plain: str, labels: NoteLabels, tokenizer: Tokenizer) -> list[Nam
     asked = named(plain)
     said = telling(plain)
     begins = {word[:BEGINNING] for word in (*said, *tokens_of(" ".join(said), tokenizer))}
+    written = [*chain.from_iterable(map(_accented, sorted(begins)))]
     patterns = (
         re.escape(word) + (r"(?![^\W_])" if len(word) < BEGINNING else "")
         for word in sorted(begins)
@@ -242,8 +317,8 @@ def candidates(plain: str, labels: NoteLabels, tokenizer: Tokenizer) -> list[Nam
         if words and words <= asked:
             found[kind].append((words, Condition(kind, value)))
 
-    for name, value in labels.with_any(begins):
-        if value != "true" and one_of_them.search(value) is None:
+    for name, value in labels.with_any(written):
+        if value != "true" and one_of_them.search(fold(value).casefold()) is None:
             continue
         key = property_key(name)
         if name == TYPE:
@@ -276,6 +351,15 @@ def candidates(plain: str, labels: NoteLabels, tokenizer: Tokenizer) -> list[Nam
         for folder in folders:
             add("path", words, folder)
     return [*chain.from_iterable(found.values())]
+
+
+def _accented(begins: str) -> Iterator[str]:
+    """The beginning of a word, and what it is with an accent on one of its letters."""
+    yield begins
+    for at, letter in enumerate(begins):
+        for mark in _MARKS:
+            if len(one := normalize("NFC", letter + mark)) == 1:
+                yield f"{begins[:at]}{one}{begins[at + 1 :]}"
 
 
 def _states(text: str, tokenizer: Tokenizer) -> set[tuple[bool, str]]:

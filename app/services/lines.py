@@ -1,5 +1,5 @@
-"""The lines of notes that a question asks for: with a day of a property ("which contracts end in 2026?"), or
-saying who has a role ("who is the technician?")."""
+"""The lines of notes that a question asks for: with a day of a property ("contracts that end in 2026"), with
+another value of one ("invoices that are not paid"), or saying who has a role ("who is the technician?")."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from datetime import date, timedelta
 from functools import cache, reduce
 from itertools import chain, islice
 
-from notehop.app.retrieval.filters import Narrowed, Paths, among, notes_of
+from notehop.app.retrieval.filters import Condition, Narrowed, Paths, among, notes_of
 from notehop.app.retrieval.intents import BEFORE, SMALL, names_of
 from notehop.app.services.kinds import (
     BEGINNING,
@@ -18,6 +18,7 @@ from notehop.app.services.kinds import (
     HAVING,
     LONGEST,
     NO_KIND,
+    NOT,
     WORDS,
     candidates,
     covering,
@@ -27,7 +28,7 @@ from notehop.app.services.kinds import (
     tokens_of,
 )
 from notehop.app.services.period import Period, day_said
-from notehop.indexing.stores.labels import TYPE, key_label, property_key
+from notehop.indexing.stores.labels import TYPE, key_label, property_key, property_label
 from notehop.indexing.stores.model import ChunkId, ChunkRow
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.tokens.tokenizer import Tokenizer
@@ -62,7 +63,11 @@ def dated_lines(
     words = tokens_of(" ".join(word for word in named if word not in HAVING | DONE), tokenizer)
     if not named or max(len(words), len(named) / 2) > LONGEST:
         return None
-    if _OPEN_ENDED.search(asked.text) or period.bounded(asked.text) is not period:
+    if (
+        NOT.search(plain)
+        or _OPEN_ENDED.search(asked.text)
+        or period.bounded(asked.text) is not period
+    ):
         return None
     kinds = candidates(plain, labels, tokenizer)
     own_words = cache(lambda key: key_of_a_day(key, asked_words, tokenizer))
@@ -99,7 +104,7 @@ def dated_lines(
     for path, (_, key, value, line) in ordered:
         ids = among((one.id for one in view.chunks_of(path)), asked.allowed)
         if ids and not is_template(path):
-            place = line or _line_of(key, value, view.chunks(ids).values()) or (ids[0], "", 0)
+            place = line or line_of(key, value, view.chunks(ids).values()) or (ids[0], "", 0)
             lines[place[0]] = place[1:]
     keys = " or ".join(dict.fromkeys(key for _, key, _, _ in found.values()))
     last = period.end - timedelta(days=1)
@@ -130,7 +135,7 @@ def _lines_in_text(
                 yield key_label(key), said["value"], frozenset([one.path]), place
 
 
-def _line_of(key: str, value: str, chunks: Iterable[ChunkRow]) -> Line | None:
+def line_of(key: str, value: str, chunks: Iterable[ChunkRow]) -> Line | None:
     """The line of a note's properties with a value: its passage, text and number."""
     for one in chunks:
         for number, line in enumerate(one.text.splitlines()):
@@ -138,6 +143,37 @@ def _line_of(key: str, value: str, chunks: Iterable[ChunkRow]) -> Line | None:
             if key_label(name) == key and value in said.casefold():
                 return one.id, line.removesuffix("·").rstrip(), one.first_line + number
     return None
+
+
+def lines_of_others(
+    kinds: Sequence[Condition],
+    denied: Condition,
+    within: Paths | None,
+    asked: Narrowed,
+    view: Snapshot,
+    is_template: Callable[[str], bool],
+) -> Lines | None:
+    """The notes of some kinds that have another value of a property, or for an empty one do not have it."""
+    labels, key = view.labels, property_label(denied.key)
+    paths = reduce(frozenset.intersection, (notes_of(one, labels, date.today()) for one in kinds))
+    paths = frozenset(path for path in paths if not is_template(path))
+    paths = paths if within is None else paths & within
+    values = {value: labels.having(key, value) & paths for value in labels.values(key) if value}
+    lines: dict[ChunkId, tuple[str, int]] = {}
+    if denied.value:
+        paths -= values.get(denied.value, frozenset())
+        said = f"{{has|have}} another {denied.key} than {denied.value}"
+    else:
+        values = {"": paths.difference(*values.values())}
+        said = f"{{has|have}} no {denied.key}"
+    for value, notes in values.items():
+        for path in sorted(paths & notes):
+            ids = among((one.id for one in view.chunks_of(path)), asked.allowed)
+            if ids:
+                place = value and line_of(denied.key, value, view.chunks(ids).values())
+                place = place or (ids[0], "", 0)
+                lines[place[0]] = place[1:]
+    return (said, lines) if lines else None
 
 
 def lines_of_role(
@@ -173,7 +209,7 @@ def lines_of_role(
             if (
                 place := None
                 if is_template(path)
-                else _line_of(key, value, view.chunks(ids).values())
+                else line_of(key, value, view.chunks(ids).values())
             ):
                 lines[place[0]] = place[1:]
     return (f"{{tells|tell}} of the {role}", lines) if lines else None

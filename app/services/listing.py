@@ -31,18 +31,20 @@ from notehop.app.retrieval.filters import (
 )
 from notehop.app.retrieval.intents import names_of
 from notehop.app.retrieval.relevance import asks_for_templates, read_templates, templates_of
+from notehop.app.services.comparison import compared_lines, comparison_in
 from notehop.app.services.kinds import (
     ASKS_OF_A_TIME,
     DONE,
     WORDS,
     conditions_of,
+    denied,
     folders_of,
     note_of_folder,
     plain_words,
     telling,
     tokens_of,
 )
-from notehop.app.services.lines import dated_lines, lines_of_role
+from notehop.app.services.lines import dated_lines, lines_of_others, lines_of_role
 from notehop.app.services.period import Period, period_of
 from notehop.app.services.rewriting import Newest, newest_meant
 from notehop.app.services.tasks import Due, OpenTasks, open_tasks, task_questions
@@ -230,13 +232,30 @@ def list_question(
     newest = _NEWEST.search(plain) if period is None else None
     if newest is not None:
         plain = f"{WORDS['asks'][0]} {newest['kind']}"
+    within = None if period is None else labels.dated(*period.days)
+    compared = comparison_in(text if period is None else period.rest)
+    if compared and (
+        those := compared_lines(compared, within, asked, view, tokenizer, is_template)
+    ):
+        said, lines, others = those
+        if lines:
+            return ListQuestion(asked, f"{{has|have}} {said}", lines=lines)
+        return ListQuestion(asked, f"{NONE}note has {said}.", others=others) if others else None
     found: tuple[Condition, ...] = ()
     for one in (None,) if period is None else period.and_before():
         if found := conditions_of(plain, one, view, tokenizer, today):
             break
+    if compared and any({*plain_words(one.value).split()} & {*compared.numbers} for one in found):
+        found = ()  # what is equal is neither above nor below
+    for kinds, not_so in () if found else denied(plain, view, tokenizer):
+        if not_so.kind == "tag":
+            found = (*kinds, not_so._replace(negated=True))
+            break
+        if differing := lines_of_others(kinds, not_so, within, asked, view, is_template):
+            return ListQuestion(asked, differing[0], lines=differing[1])
     saying = None if found else _NOTES_THAT_SAY.search(text)
-    if saying is not None and (said := names_of(saying["words"])):
-        found = (Condition("phrase", said[-1]),)
+    if saying is not None and (names := names_of(saying["words"])):
+        found = (Condition("phrase", names[-1]),)
     if not found and newest and meant and plain_words(meant.kind) == newest["kind"]:
         of_all = f"The newest of {meant.of:,} notes" if meant.of > 1 else "The one note"
         of_all += f" with “{meant.kind}”"
@@ -274,7 +293,15 @@ def list_question(
         holding = filter(None, view.paths_of(kept.allowed or ()))
         paths = frozenset(path for path in holding if not is_template(path))
         return ListQuestion(kept._replace(notes=replace(kept.notes, only=paths)))
-    matched = kept.notes.only
+    if period is not None:
+        count = len(kept.notes.only or ())
+        kept = _dated_by_themselves(kept, view)
+        if copied := count - len(kept.notes.only or ()):
+            files = "by the time of the file alone, which most files have"
+            trace.warn(f"{counted(copied, 'note')} not listed, of that time {files}")
+        if not kept.notes.only:
+            return None
+    matched = kept.notes.only or frozenset()
     if newest is not None:
         return _newest(kept, view, is_template)
     path = _list_of(plain, view, matched) if period is None else None
@@ -284,6 +311,29 @@ def list_question(
             return _note(path, view, asked)
         trace.warn(f"the note {on_one_line(title)} lists notes, too: {on_one_line(path)}")
     return ListQuestion(kept)
+
+
+def _dated_by_themselves(kept: Narrowed, view: Snapshot) -> Narrowed:
+    """Without the notes that are dated by their files alone, where most of the vault has files of that time:
+    it was copied then, and the time says nothing."""
+    of_file = [
+        path
+        for path, row in view.notes_at(kept.notes.only or ()).items()
+        if row.created is None and row.modified == row.mtime_ns / 1e9 and not day_in_name(path)
+    ]
+    dates = {path: said[:10] for path, said in view.catalog.dates(of_file).items()}
+    copied = {said for said in dates.values() if _most_are_of(date.fromisoformat(said), view)}
+    without = {path for path, said in dates.items() if said in copied}
+    only = (kept.notes.only or frozenset()) - without
+    allowed = frozenset(chain.from_iterable(map(view.labels.chunk_ids, only)))
+    allowed &= kept.allowed or frozenset()
+    return kept._replace(notes=replace(kept.notes, only=only), allowed=allowed)
+
+
+def _most_are_of(day: date, view: Snapshot) -> bool:
+    """Whether most notes are dated that day, the one before or after."""
+    about = view.labels.dated(f"{day - timedelta(days=1)}", f"{day + timedelta(days=2)}")
+    return 2 * len(about) > len(view.labels.paths())
 
 
 def _note_asked(asked: Narrowed, view: Snapshot, trace: Trace) -> ListQuestion | None:

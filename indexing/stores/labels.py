@@ -179,6 +179,10 @@ class NoteLabels:
         query = select(_ROW.value, func.count()).where(_ROW.name == name).group_by(_ROW.value)
         return dict(sorted(self._view.answer(query, tuple)))
 
+    def property_keys(self) -> list[str]:
+        query = select(_ROW.name).distinct().where(_ROW.name.startswith(_PROPERTY))
+        return sorted(self._view.answer(query, lambda row: row[0].removeprefix(_PROPERTY)))
+
     def with_any(self, parts: Collection[str]) -> list[tuple[str, str]]:
         """The (name, value) of tags, types and properties that have any of the parts in their value, or
         are ``true``; sorted."""

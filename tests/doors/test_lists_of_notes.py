@@ -54,6 +54,15 @@ NOTES |= {"Jars/April 2026.md": "Much rain.\n", "2024-02-29.md": "A day too many
 NOTES |= {"Jug.md": "---\ntype: jug\nDate glazed: [[2027-02-03]]\n---\nA jug.\n"}
 NOTES |= {"Barn.md": "Of oak.\n\n*Created: [[2027-01-05]]*\n- **Built**: 9 June 1999\n"}
 NOTES |= {"Loft.md": "---\ncreated: '[[2027-01-05]]'\n---\nOf fir.\n"}
+NOTES |= {
+    f"Bills/{name}.md": f"---\nstate: {state}\nSumme: {sum_}\nDatum: {day}\ntags: [{tags}]\n---\nOf {name}.\n"
+    for name, state, sum_, day, tags in (
+        ("Clay", "paid", "1.200,50 €", "14.07.2025", "bill"),
+        ("Gas", "open", "90 €", "02.08.2025", "bill, urgent"),
+        ("Wool", "überfällig", "95 €", "30.08.2025", "bill, urgent"),
+    )
+}
+NOTES["Bills/Oil.md"] = "---\nstate: paid\n---\nA gift.\n"
 NOTES["Firing 22.md"] = "---\ntype: firing\ncreated: 2031-01-01\n---\n- Cone 22.\n- Too hot.\n"
 
 

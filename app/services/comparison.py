@@ -1,0 +1,231 @@
+"""Questions for the notes with a number of a property in bounds: "customers with a rate above 90 €"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from datetime import date
+from functools import reduce
+from itertools import chain, islice
+from typing import NamedTuple
+
+from notehop.app.retrieval.filters import Narrowed, Paths, among, notes_of
+from notehop.app.services.kinds import (
+    CHOICES,
+    DONE,
+    HAVING,
+    LONGEST,
+    NO_KIND,
+    WORDS,
+    Named,
+    are_of_one_kind,
+    asks_for_a_list,
+    candidates,
+    covering,
+    key_of_a_day,
+    plain_words,
+    telling,
+    tokens_of,
+)
+from notehop.app.services.lines import ARTICLE, line_of
+from notehop.app.services.period import day_said
+from notehop.indexing.stores.labels import property_label
+from notehop.indexing.stores.model import ChunkId
+from notehop.indexing.stores.reader import Snapshot
+from notehop.indexing.tokens.tokenizer import Tokenizer
+
+_COMPARING = WORDS["comparing"]
+_UNITS: dict[str, str] = _COMPARING["units"]
+_IDLE = frozenset(_COMPARING["idle"])
+_SYMBOLS = "%£$€¥"
+_DIGITS = r"(?P<money>[£$€¥])?\s?(?P<digits>\d(?:[\d.,'’]*\d)?)"
+_UNIT = r"(?:\s?(?P<unit>[%£$€¥]|[^\W\d_]+))?"
+_SIDES_SAID = {
+    "at_least": ("of at least", "since"),
+    "at_most": ("of at most", "until"),
+    "above": ("above", "after"),
+    "below": ("below", "before"),
+}
+_SIDES = "|".join(
+    f"(?P<{side}>{_COMPARING[side].replace(chr(10), '').replace('    ', '')})"
+    for side in _SIDES_SAID
+)
+_COMPARED = [
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        rf"(?<!\w){_COMPARING['between']}\s+(?P<low>\d(?:[\d.,'’]*\d)?)\D{{0,8}}\s{_COMPARING['and']}\s+"
+        rf"{_DIGITS}{_UNIT}",
+        rf"(?<!\w)(?:(?P<not>{_COMPARING['not']})\s+)?(?:{_SIDES})\s*(?:(?:{ARTICLE})\s+)?{_DIGITS}{_UNIT}",
+        rf"(?<!\w){_DIGITS}{_UNIT}\s*(?:(?P<at_least>{_COMPARING['more']})|(?P<at_most>{_COMPARING['less']}))",
+    )
+]
+_NUMBER = re.compile(rf"(?<![\w.,]){_DIGITS}{_UNIT}")
+_DECIMAL = re.compile(r"^\D*\d+\.(?:\d{1,2}|\d{4,})(?!\d)")
+_YEAR = re.compile(r"(?:1\d|20|21)\d\d")
+
+
+class Comparison(NamedTuple):
+    """The numbers that a question wants, and whether each bound is one of them; ``unit`` is empty for none,
+    ``words`` say how it compares, and ``rest`` is the text without both."""
+
+    said: str
+    low: tuple[str, bool] | None
+    high: tuple[str, bool] | None
+    unit: str
+    words: str
+    rest: str
+
+    def holds(self, number: float) -> bool:
+        low, high = self.low, self.high
+        above = low is None or number > _number(low[0]) or (low[1] and number == _number(low[0]))
+        below = (
+            high is None or number < _number(high[0]) or (high[1] and number == _number(high[0]))
+        )
+        return above and below
+
+    @property
+    def numbers(self) -> list[str]:
+        return [one[0] for one in (self.low, self.high) if one]
+
+    @property
+    def is_year(self) -> bool:
+        """Whether it is one, or two, and no number of something."""
+        of_something = self.unit in _SYMBOLS or plain_words(self.unit) in _UNITS
+        return all(map(_YEAR.fullmatch, self.numbers)) and not (self.unit and of_something)
+
+
+def comparison_in(text: str) -> Comparison | None:
+    """Read the comparison with a number that a text has: "over 90 €", "4 or more stars"."""
+    found = next(filter(None, (one.search(text) for one in _COMPARED)), None)
+    if found is None:
+        return None
+    parts, digits = found.groupdict(), found["digits"]
+    side = next((one for one in _SIDES_SAID if parts.get(one)), "")
+    words = parts[side] if side else ""
+    if parts.get("not"):
+        side = {"above": "at_most", "below": "at_least"}.get(side, side)
+    unit = found["money"] or found["unit"] or ""
+    compared = Comparison(
+        "",
+        None if side in ("at_most", "below") else (parts.get("low") or digits, side != "above"),
+        None if side in ("at_least", "above") else (digits, side != "below"),
+        unit,
+        words,
+        f"{text[: found.start()]} {found['unit'] or ''} {text[found.end() :]}",
+    )
+    shown = f"{digits} {unit}" if unit and unit in _SYMBOLS else digits
+    said = f"{_SIDES_SAID[side][compared.is_year]}" if side else f"from {parts['low']} to"
+    return compared._replace(said=f"{said} {shown}")
+
+
+def compared_lines(
+    compared: Comparison,
+    within: Paths | None,
+    asked: Narrowed,
+    view: Snapshot,
+    tokenizer: Tokenizer,
+    is_template: Callable[[str], bool],
+) -> tuple[str, dict[ChunkId, tuple[str, int]], tuple[ChunkId, ...]] | None:
+    """Read a question for the notes with a number of a property in bounds ("customers with a rate above
+    90 €"): what they have in common, the line of each by its passage, lowest first, and passages with that
+    property; None where it is another, or either of two properties may be meant."""
+    plain, unit = plain_words(compared.rest), plain_words(compared.unit)
+    named = [one for one in telling(plain) if one not in HAVING | DONE | _IDLE]
+    if not asks_for_a_list(plain) or len(named) > 2 * LONGEST:
+        return None
+    words = tokens_of(" ".join(named), tokenizer)
+    asked_words = {*tokens_of(f"{plain} {plain_words(compared.words)}", tokenizer)}
+    found = candidates(plain, view.labels, tokenizer)
+    # Surest first: properties called by their name, by a part of it, and by what their values are.
+    keys: list[dict[str, frozenset[str]]] = [{}, {}, {}]
+    for key in view.labels.property_keys():
+        own = key_of_a_day(key, asked_words, tokenizer)
+        part = frozenset(tokens_of(key, tokenizer)).intersection(words)
+        if key not in NO_KIND:
+            keys[0 if own else 1 if part else 2][key] = own or part
+    for by_name in keys:
+        read: dict[Paths, tuple[str, list[tuple[float, str, str]], Paths]] = {}
+        for key, own in by_name.items():
+            numbers = [*_numbers(key, compared, unit, view, named=bool(own))]
+            holding = frozenset[str]().union(*(notes for _, notes, _ in numbers))
+            is_unit = unit in _UNITS or any(
+                unit in plain_words(one).split() for one, _, _ in numbers
+            )
+            known = {*own, *(tokens_of(unit, tokenizer) if is_unit else ())}
+            rest = [one for one in words if one not in known]
+            kinds = (_covered(some, found, view) for some in (words, rest) if some or own)
+            held = next(filter(None, kinds), Paths()) & holding
+            if not held and own and len(rest) == 1 and not view.lexical.holding(rest, "title"):
+                # Of what is called otherwise in the vault.
+                held = holding if are_of_one_kind(holding, view) else held
+            held = frozenset(one for one in held if not is_template(one))
+            wanted = sorted(
+                (number, path, value)
+                for value, notes, number in numbers
+                if compared.holds(number)
+                for path in held & notes & (held if within is None else within)
+            )
+            if held:
+                read.setdefault(frozenset(path for _, path, _ in wanted), (key, wanted, held))
+        if len(read) > 1:
+            return None
+        for key, wanted, held in read.values():
+            lines: dict[ChunkId, tuple[str, int]] = {}
+            for _, path, value in wanted:
+                if ids := among((one.id for one in view.chunks_of(path)), asked.allowed):
+                    place = line_of(key, value, view.chunks(ids).values()) or (ids[0], "", 0)
+                    lines[place[0]] = place[1:]
+            others = chain.from_iterable(map(view.chunk_ids_of, sorted(held)))
+            return f"{key} {compared.said}", lines, tuple(among(others, asked.allowed))[:1]
+    return None
+
+
+def _covered(words: Sequence[str], found: Sequence[Named], view: Snapshot) -> Paths | None:
+    """The notes of a kind that words name, however they are read; all for none, None if they name none."""
+    if not words:
+        return frozenset(view.labels.paths())
+    read = [
+        reduce(frozenset.intersection, (notes_of(one, view.labels, date.today()) for one in chosen))
+        for chosen in islice(covering(words, found), CHOICES)
+    ]
+    return frozenset().union(*read) if read else None
+
+
+def _numbers(
+    key: str, compared: Comparison, unit: str, view: Snapshot, *, named: bool
+) -> Iterator[tuple[str, Paths, float]]:
+    """The values of a property that are numbers of the unit that is asked for, or days where it is a year;
+    the notes with each, and the number.
+
+    :param named: whether the property is called by its name: else it is known by its unit, or as a year.
+    """
+    label = property_label(key)
+    values = [*view.labels.values(label)]
+    decimal = any(map(_DECIMAL.match, values)) and not any("," in one for one in values)
+    wanted = _UNITS.get(unit, unit) or compared.unit
+    for value in values:
+        day, number = day_said(value.strip("['\"]")), _NUMBER.search(value)
+        if number is None or (day is not None and not compared.is_year):
+            continue
+        own = plain_words(number["unit"] or "") or number["money"] or number["unit"] or ""
+        own = _UNITS.get(own, own)
+        same = own == wanted if own and wanted else named
+        dated = compared.is_year and (day is not None or _YEAR.fullmatch(value))
+        if dated or (same and day is None):
+            said = float(day.year) if day else _number(number["digits"], decimal=decimal)
+            yield value, view.labels.having(label, value), said
+
+
+def _number(digits: str, *, decimal: bool = False) -> float:
+    """A number as it is written, in English or German.
+
+    :param decimal: whether a point before three digits is one of a decimal fraction.
+    """
+    digits = digits.replace("'", "").replace("’", "")
+    point = max(digits.rfind("."), digits.rfind(","))
+    mark = digits[point] if point >= 0 else ""
+    other = {".": ",", ",": "."}.get(mark, "")
+    groups = len(digits) - point == 4 and not (decimal and mark == ".")  # three behind it
+    if mark and (digits.count(mark) > 1 or (groups and other not in digits and digits[0] != "0")):
+        return float(digits.replace(mark, "").replace(other, "") if other else digits)
+    return float(digits.replace(other, "").replace(mark, ".")) if mark else float(digits)
