@@ -155,7 +155,8 @@ def compared_lines(
             rest = [one for one in words if one not in known]
             kinds = (_covered(some, found, view) for some in (words, rest) if some or own)
             held = next(filter(None, kinds), Paths()) & holding
-            if not held and own and len(rest) == 1 and not view.lexical.holding(rest, "title"):
+            called = own or (numbers and all(_YEAR.fullmatch(value) for value, _, _ in numbers))
+            if not held and called and len(rest) == 1 and not view.lexical.holding(rest, "title"):
                 # Of what is called otherwise in the vault.
                 held = holding if are_of_one_kind(holding, view) else held
             held = frozenset(one for one in held if not is_template(one))

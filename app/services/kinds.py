@@ -124,10 +124,12 @@ def denied(
     """The kinds of notes of which a question wants those that are not so ("which invoices are not paid?"),
     and what they are not: a property without a value is one that they do not have; nothing where it asks
     for something else."""
+    if len(telling(plain)) > 2 * LONGEST or not asks_for_a_list(plain):
+        return
     words, behind = _without_denial(plain, view.labels, tokenizer)
     named = tokens_of(" ".join(telling(words)), tokenizer)
     not_so = tokens_of(" ".join(telling(behind)), tokenizer)
-    if not not_so or len(named) > LONGEST or not asks_for_a_list(plain):
+    if not not_so or len(named) > LONGEST:
         return
     found = candidates(words, view.labels, tokenizer)
     for chosen in islice(covering(named, found), CHOICES):
