@@ -137,7 +137,7 @@ def _unknown(asked: Asked, *, telling: bool = False) -> list[str]:
     return [word for word in words if not says_form(word)]
 
 
-PART = 6  # letters of a word that is said where a longer one holds it: shorter ones are in some by chance
+LONG_WORD = 6  # letters from which a word is said by a longer one that holds it, and not by chance
 
 
 def _to_name(words: Sequence[str], sources: Sequence[Named]) -> list[str]:
@@ -147,7 +147,7 @@ def _to_name(words: Sequence[str], sources: Sequence[Named]) -> list[str]:
     return [
         word
         for word in words
-        if not word.isdecimal() and (len(word) < PART or fold(word).casefold() not in there)
+        if not word.isdecimal() and (len(word) < LONG_WORD or fold(word).casefold() not in there)
     ]
 
 

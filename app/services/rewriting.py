@@ -47,6 +47,8 @@ def newest_meant(
     if found is None or period_of(text, today) is not None:
         return None
     words = [*_WORD.finditer(text, found.end())][:LONGEST_KIND]
+    if words and plain_words(words[0][0]) in SMALL:
+        return None  # "the latest on the mesh"
     for count in range(len(words), 0, -1):
         kind = " ".join(one[0] for one in words[:count])
         if not telling(plain_words(words[count - 1][0])):
