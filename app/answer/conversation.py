@@ -122,7 +122,7 @@ _BESIDE = {
 _ADDED = re.compile(r" \(([^()]*)\)\?$")  # what :func:`with_subject` adds
 _OWNS = re.compile(r"['’]s?$")
 _OWNER = re.compile(
-    r"\b(?:my|our|your|his|her|its|their|(?!(?:what|who|when|where|how|it|that|there|s?he)\b)\w+['’]s)\b",
+    r"\b(?:(?:my|our|your|his|her|its|their)(?: \w+['’]s)?|(?!(?:wh\w+|how|it|that|there|s?he)\b)\w+['’]s)\b",
     re.IGNORECASE,
 )
 
@@ -212,6 +212,8 @@ def asked_again(text: str, last: Turn, content: Sequence[str], *, named: bool) -
     # What has capitals is a name, but in a language that gives every noun one.
     said = [one for one in other.split() if fold(one).casefold() not in SMALL]
     is_name = bool(said) and all(one[:1].isupper() for one in said)
+    if other and _OWNS.search(other) and (put := _owned(other, base, last)):
+        return put
     if not named and (not is_name or read(text).language == "de"):
         other = ""
     if other and (put := _owned(other, base, last) or _put(other, base, last.subject)):

@@ -5,17 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from datetime import date
-from functools import reduce
 from itertools import chain, islice
 from typing import NamedTuple
 
-from notehop.app.retrieval.filters import Narrowed, Paths, among, notes_of
+from notehop.app.retrieval.filters import Narrowed, Paths, among
 from notehop.app.services.kinds import (
     CHOICES,
     DONE,
     HAVING,
     LONGEST,
     NO_KIND,
+    NOT,
     WORDS,
     Named,
     are_of_one_kind,
@@ -23,6 +23,7 @@ from notehop.app.services.kinds import (
     candidates,
     covering,
     key_of_a_day,
+    notes_meeting,
     plain_words,
     telling,
     tokens_of,
@@ -62,6 +63,7 @@ _COMPARED = [
 _NUMBER = re.compile(rf"(?<![\w.,]){_DIGITS}{_UNIT}")
 _DECIMAL = re.compile(r"^\D*\d+\.(?:\d{1,2}|\d{4,})(?!\d)")
 _YEAR = re.compile(r"(?:1\d|20|21)\d\d")
+_MONTH = re.compile(rf"(?:0?[1-9]|1[0-2])[./](?P<year>{_YEAR.pattern})")
 
 
 class Comparison(NamedTuple):
@@ -131,7 +133,7 @@ def compared_lines(
     property; None where it is another, or either of two properties may be meant."""
     plain, unit = plain_words(compared.rest), plain_words(compared.unit)
     named = [one for one in telling(plain) if one not in HAVING | DONE | _IDLE]
-    if not asks_for_a_list(plain) or len(named) > 2 * LONGEST:
+    if not asks_for_a_list(plain) or len(named) > 2 * LONGEST or NOT.search(plain):
         return None
     words = tokens_of(" ".join(named), tokenizer)
     asked_words = {*tokens_of(f"{plain} {plain_words(compared.words)}", tokenizer)}
@@ -154,7 +156,12 @@ def compared_lines(
             known = {*own, *(tokens_of(unit, tokenizer) if is_unit else ())}
             rest = [one for one in words if one not in known]
             kinds = (_covered(some, found, view) for some in (words, rest) if some or own)
-            held = next(filter(None, kinds), Paths()) & holding
+            kind = next(filter(None, kinds), Paths())
+            held = kind & holding
+            label = property_label(key)
+            having = (view.labels.having(label, value) for value in view.labels.values(label))
+            if held and (kind & frozenset[str]().union(*having)) - holding:
+                return None  # Some have one that is no number of that unit alone: "5 h 10 min".
             called = own or (numbers and all(_YEAR.fullmatch(value) for value, _, _ in numbers))
             if not held and called and len(rest) == 1 and not view.lexical.holding(rest, "title"):
                 # Of what is called otherwise in the vault.
@@ -166,8 +173,11 @@ def compared_lines(
                 if compared.holds(number)
                 for path in held & notes & (held if within is None else within)
             )
-            if held:
+            # That none has it can be said of a kind all of whose notes have a number.
+            if held and (wanted or (rest and kind <= holding)):
                 read.setdefault(frozenset(path for _, path, _ in wanted), (key, wanted, held))
+        # What is before 1990 in one sense is not denied by another.
+        read = {notes: one for notes, one in read.items() if notes} or read
         if len(read) > 1:
             return None
         for key, wanted, held in read.values():
@@ -185,10 +195,8 @@ def _covered(words: Sequence[str], found: Sequence[Named], view: Snapshot) -> Pa
     """The notes of a kind that words name, however they are read; all for none, None if they name none."""
     if not words:
         return frozenset(view.labels.paths())
-    read = [
-        reduce(frozenset.intersection, (notes_of(one, view.labels, date.today()) for one in chosen))
-        for chosen in islice(covering(words, found), CHOICES)
-    ]
+    every = islice(covering(words, found), CHOICES)
+    read = [notes_meeting(chosen, view.labels) for chosen in every]
     return frozenset().union(*read) if read else None
 
 
@@ -205,9 +213,15 @@ def _numbers(
     decimal = any(map(_DECIMAL.match, values)) and not any("," in one for one in values)
     wanted = _UNITS.get(unit, unit) or compared.unit
     for value in values:
-        day, number = day_said(value.strip("['\"]")), _NUMBER.search(value)
-        if number is None or (day is not None and not compared.is_year):
+        said_there = value.strip("['\"]")
+        day, numbers = day_said(said_there), [*_NUMBER.finditer(value)]
+        if month := _MONTH.fullmatch(said_there):
+            day = date(int(month["year"]), 1, 1)
+        if not numbers or (day is None and len(numbers) > 1):
             continue
+        if day is not None and not compared.is_year:
+            continue
+        number = numbers[0]
         own = plain_words(number["unit"] or "") or number["money"] or number["unit"] or ""
         own = _UNITS.get(own, own)
         same = own == wanted if own and wanted else named

@@ -136,7 +136,8 @@ def denied(
         for own, one in found:
             kinds = tuple(other for other in chosen if other != one)
             is_it = one in chosen and one.kind in ("property", "tag") and not_so[0] in own
-            if is_it and kinds:
+            # Of a kind none of which is so, nothing says what it would be.
+            if is_it and kinds and notes_meeting((*kinds, one), view.labels):
                 yield kinds, one
     for key in view.labels.property_keys():
         own = key_words(key, not_so, tokenizer)
@@ -144,6 +145,13 @@ def denied(
         if kind and own.issuperset(not_so):
             for chosen in islice(covering(kind, found), CHOICES):
                 yield chosen, Condition("property", "", key)
+
+
+def notes_meeting(conditions: Sequence[Condition], labels: NoteLabels) -> Paths:
+    """The notes that meet them all, today."""
+    return reduce(
+        frozenset.intersection, (notes_of(one, labels, date.today()) for one in conditions)
+    )
 
 
 def _without_denial(plain: str, labels: NoteLabels, tokenizer: Tokenizer) -> tuple[str, str]:

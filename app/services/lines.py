@@ -23,6 +23,7 @@ from notehop.app.services.kinds import (
     candidates,
     covering,
     key_of_a_day,
+    notes_meeting,
     plain_words,
     telling,
     tokens_of,
@@ -155,8 +156,7 @@ def lines_of_others(
 ) -> Lines | None:
     """The notes of some kinds that have another value of a property, or for an empty one do not have it."""
     labels, key = view.labels, property_label(denied.key)
-    paths = reduce(frozenset.intersection, (notes_of(one, labels, date.today()) for one in kinds))
-    paths = frozenset(path for path in paths if not is_template(path))
+    paths = frozenset(path for path in notes_meeting(kinds, labels) if not is_template(path))
     paths = paths if within is None else paths & within
     values = {value: labels.having(key, value) & paths for value in labels.values(key) if value}
     lines: dict[ChunkId, tuple[str, int]] = {}
@@ -164,6 +164,8 @@ def lines_of_others(
         paths -= values.get(denied.value, frozenset())
         said = f"{{has|have}} another {denied.key} than {denied.value}"
     else:
+        if not any(values.values()):
+            return None  # None of the kind has it: nothing says what it would be to have it.
         values = {"": paths.difference(*values.values())}
         said = f"{{has|have}} no {denied.key}"
     for value, notes in values.items():
@@ -197,7 +199,8 @@ def lines_of_role(
         lines = {}
     known = roles_in(role, view)
     for key, value, notes in sorted(known, key=lambda one: role not in one[1].split()):
-        words = plain_words(value).split()
+        # A mother-in-law is no mother.
+        words = value.casefold().split()
         stems = [" ".join(tokens_of(one, tokenizer)) for one in words]
         begins, ends = stems[: len(tokens)] == tokens, stems[-len(tokens) :] == tokens
         # The assistant to the director is another than the director.

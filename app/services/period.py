@@ -119,7 +119,7 @@ def period_of(text: str, today: date, *, ahead: bool = False) -> Period | None:
         # "By the end of May" is until May, and without "by" no time that is known.
         until, behind = ends["until"] or "", "this " if ends["unit"] else ""
         whole = f"{text[: ends.start()]}{until}{behind}{text[ends.end('end') :]}"
-        period = period_of(whole, today, ahead=ahead)
+        period = None if _END.search(whole) else period_of(whole, today, ahead=ahead)
         if period is not None and period.at == ends.start() + len(until):
             return period if until else None
     days = facts_of(text).days

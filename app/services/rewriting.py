@@ -7,12 +7,18 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from datetime import date
-from functools import reduce
 from typing import NamedTuple
 
-from notehop.app.retrieval.filters import Paths, notes_of
+from notehop.app.retrieval.filters import Paths
 from notehop.app.retrieval.intents import SMALL, names_of
-from notehop.app.services.kinds import WORDS, conditions_of, plain_words, telling, tokens_of
+from notehop.app.services.kinds import (
+    WORDS,
+    conditions_of,
+    notes_meeting,
+    plain_words,
+    telling,
+    tokens_of,
+)
 from notehop.app.services.lines import ARTICLE, is_role, roles_in
 from notehop.app.services.period import period_of
 from notehop.indexing.stores.reader import Snapshot
@@ -24,6 +30,7 @@ _TABLE = WORDS["rewriting"]
 _OWN = re.compile(_TABLE["own"], re.IGNORECASE)
 _LAST = re.compile(rf"(?:\b(?:{ARTICLE})\s+)?\b(?:{_TABLE['last']})\s+(?=\w)", re.IGNORECASE)
 _WITH = re.compile(rf"^(?P<kind>.+?)\s+(?:{_TABLE['with']})\s+(?P<names>.+)$", re.IGNORECASE)
+_ANY = re.compile(_TABLE["any"], re.IGNORECASE)
 _HOW = [re.compile(one, re.IGNORECASE) for one in _TABLE["how"]]
 _WORD = re.compile(r"[^\W_][\w'’-]*")
 LONGEST_KIND = 6  # words that may name a kind of notes and with whom
@@ -53,9 +60,10 @@ def newest_meant(
         kind = " ".join(one[0] for one in words[:count])
         if not telling(plain_words(words[count - 1][0])):
             continue
-        after = text[words[count - 1].end() :]
-        if _WITH.match(f"{kind}{after}") and not _WITH.match(kind):
-            break  # one with somebody else
+        after = " ".join(text[words[count - 1].end() :].split()[:LONGEST_KIND])
+        narrowed = after and plain_words(after.split()[0]) in SMALL
+        if not _WITH.match(kind) and (narrowed or _WITH.match(f"{kind} {after}")):
+            break  # one with somebody else, or "before the summer"
         paths = _of_kind(kind, view, tokenizer, today)
         paths = frozenset(path for path in paths if not is_template(path))
         rows, dates = view.notes_at(paths), view.catalog.dates(paths)
@@ -80,7 +88,7 @@ def _of_kind(kind: str, view: Snapshot, tokenizer: Tokenizer, today: date) -> Pa
     plain = plain_words(kind)
     asked = f"{WORDS['asks'][0]} {plain}"
     if found := conditions_of(asked, None, view, tokenizer, today):
-        return reduce(frozenset.intersection, (notes_of(one, view.labels, today) for one in found))
+        return notes_meeting(found, view.labels)
     called = view.lexical.holding(tokens_of(plain, tokenizer), "title")
     paths = frozenset(filter(None, view.paths_of(called)))
     names, _, last = plain.rpartition(" ")
@@ -130,8 +138,13 @@ def _role_named(text: str, view: Snapshot) -> dict[str, str]:
         said = re.search(pattern, text, re.IGNORECASE)
         if said is None or len(roles[role]) > 1 or view.notes_named(role):
             continue
+        own, after = _OWN.fullmatch(said["article"]), _WORD.search(text, said.end())
+        # "A friend" may be any, and "the sales figures" are none of who does sales.
+        if not own and after and not SMALL.intersection(plain_words(after[0]).split()):
+            continue
+        if _ANY.fullmatch(said["article"]):
+            continue
         for row in view.notes_at(roles[role]).values():
-            own = _OWN.fullmatch(said["article"])
             return {said[0]: row.title if own else f"{said[0]} {row.title}"}
     return {}
 

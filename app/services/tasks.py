@@ -10,6 +10,7 @@ from datetime import date, timedelta
 from pathlib import Path
 
 from notehop.app.retrieval.intents import SMALL, bare, names_of
+from notehop.app.services.kinds import NOT, plain_words
 from notehop.app.services.period import Period, day_said, period_of
 from notehop.indexing.stores.model import ChunkId, ChunkRow
 from notehop.indexing.stores.reader import Snapshot
@@ -128,6 +129,8 @@ def task_questions(
     if periods:
         dues = [_due(text, one, strictly=bool(overdue or is_due)) for one in periods]
     elif is_due and not overdue:
+        if NOT.search(plain_words(text[: is_due.start()])):
+            return  # tasks without a due date
         dues = [Due(None, "due on a day that it says")]
     if overdue:
         dues = [_overdue(due, today) for due in dues]
