@@ -18,6 +18,7 @@ from notehop.app.models import ConnectedNote, Evidence, LinkedFrom, Source, Supp
 from notehop.app.retrieval.components import noted
 from notehop.app.retrieval.connected_notes import renumbered
 from notehop.indexing.shown import page_of
+from notehop.indexing.vault.plain import MORE
 
 _NOT_IN_A_FRAGMENT = re.compile(r"[#|^:%\[\]\\\s]+")
 
@@ -350,7 +351,7 @@ def _trimmed(text: str, start: int, end: int, kind: Kind) -> Iterator[Unit]:
 
 
 _MARK = re.compile(
-    r"(?:[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[.\][ \t]+)?|[ \t]*(?:>(?!\d)[ \t]?)+)"
+    rf"(?:[ \t>]*(?:[-*+]|\d{{1,9}}[.)])[ \t]+(?:\[.\][ \t]+)?|[ \t]*(?:>(?!{MORE})[ \t]?)+)"
 )
 _BLOCK = re.compile(r"[ \t]\^([A-Za-z0-9-]+)[ \t]*$")
 _REOPENED = re.compile(r"[`~]{3,}\n")  # stands above the first line of a part of a block of code

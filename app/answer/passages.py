@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -252,7 +252,8 @@ def _passage(
         ranges=block.place or piece.ranges(),
         lead_ranges=lead.ranges(),
         mark=block.shape.mark if first else "",
-        begins_line=any(at - 3 < one <= at for one in breaks),  # a mark may stand in between
+        # A mark may stand in between.
+        begins_line=bisect_left(breaks, at - 2) < bisect_right(breaks, at),
         written=block.shape.written or (piece.text if block.whole and breaks else ""),
     )
 

@@ -19,7 +19,7 @@ from notehop.indexing.vault.dates import MONTH_NUMBERS
 DIGITS = re.compile(r"\d+(?:[.,:/-]\d+)*")
 _DATE = re.compile(
     r"\b(?:1[5-9]|20|21)\d\d\b|\b\d{4}-\d\d(?:-\d\d)?\b|\b\d{1,2}[./]\d{1,2}[./]\d{2,4}\b"
-    r"|\b\d{1,2}:\d\d\b|\b[0-3]?\d\.(?:0?[1-9]|1[0-2])\.(?!\d)"
+    r"|\b\d{1,2}:\d\d\b|\b[0-3]?\d\.(?:0[1-9]|1[0-2])\.(?!\d)"
     r"|\b(?:mo\W+di|mon?\W+tue?|lun?\W+mar|ma\W+di|seg\W+ter|man\W+tis|пн\W+вт)\b"
 )
 _APART = re.compile(

@@ -29,7 +29,8 @@ def spelt_out(name: str, text: str) -> bool:
         before = plain[max(0, found.start() - BESIDE) : found.start()].rpartition("\n")[2]
         begins = len(letters) > 2 and not re.search(r"\w", before)
         apart = begins or _APART.match(behind) is not None
-        if _spells(letters, _words_but(letters, behind), within=apart):
+        words = _words_but(letters, behind)
+        if _spells(letters, words) if apart else _are_initials(letters, words):
             return True
         words = _words_but(letters, before)[-2 * len(letters) :] if before.endswith("(") else []
         if any(_spells(letters, words[at:]) for at in range(len(words))):
@@ -37,22 +38,27 @@ def spelt_out(name: str, text: str) -> bool:
     return False
 
 
+def _are_initials(letters: str, words: Sequence[str]) -> bool:
+    """Whether words have these initials, small words aside; any two words may have two of them."""
+    long = [word for word in words if word not in _JOINING]
+    some = (words[: len(letters)], long[: len(letters)])
+    return len(letters) > 2 and any("".join(word[0] for word in one) == letters for one in some)
+
+
 def _words_but(name: str, text: str) -> list[str]:
     return [one for one in re.findall(r"\w+", text.lower()) if not one.startswith(name)]
 
 
-def _spells(letters: str, words: Sequence[str], left: str = "", *, within: bool = True) -> bool:
+def _spells(letters: str, words: Sequence[str], left: str = "") -> bool:
     """Whether words have letters in order, each as the initial of one of the next two, or within what is left
     of the last."""
     if not letters:
         return True
     first, others = letters[0], letters[1:]
     return any(
-        word.startswith(first) and _spells(others, words[at + 1 :], word[1:], within=within)
+        word.startswith(first) and _spells(others, words[at + 1 :], word[1:])
         for at, word in enumerate(words[:2])
-    ) or (
-        within and first in left and _spells(others, words, left.partition(first)[2], within=within)
-    )
+    ) or (first in left and _spells(others, words, left.partition(first)[2]))
 
 
 _SMALL = "a an and at by for from in of on or the to with der die das des und von zu de du la le et y e do"

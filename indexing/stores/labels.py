@@ -36,6 +36,7 @@ Paths = frozenset[str]
 _ROW = LABELS.c
 
 _LINK = re.compile(r"\[\[([^\[\]|]+)(?:\|([^\[\]]*))?\]\]")
+_NUMBER = re.compile(r"[-+]?\d{1,12}(?:\.\d{1,12})?")
 _BLANKS = re.compile(r"[-_\s]+")
 
 
@@ -127,6 +128,8 @@ def _values(value: Any) -> list[str]:
         return [str(value), str(int(value))]
     text = str(value)
     said = [value_label(text)]
+    if _NUMBER.fullmatch(text):  # 4.50 is 4.5, and 007 is 7
+        said += [f"{float(text):.12g}"]
     if link := _LINK.fullmatch(text.strip()):
         target = link[1].partition("#")[0]
         names = (target, target.rpartition("/")[2], link[2] or "")

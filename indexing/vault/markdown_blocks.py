@@ -17,7 +17,7 @@ from markdown_it.token import Token
 from mdit_py_plugins.footnote.index import footnote_def
 
 from notehop.indexing.vault.model import Block
-from notehop.indexing.vault.plain import WRAP_COLUMN
+from notehop.indexing.vault.plain import MORE, WRAP_COLUMN
 
 # Code of site generators (Liquid, Jinja, Hugo) and of templates in the app.
 _TEMPLATE = (
@@ -272,6 +272,9 @@ def _reference(state: PlacedState, start: int, end: int, silent: bool) -> bool:
     return not footnote and reference(state, start, end, silent)
 
 
+_MORE_THAN = re.compile(f">{MORE}")
+
+
 def with_more_than(md: MarkdownIt) -> MarkdownIt:
     """Let ``>`` before a number be text: "more than". Only in a quote of several lines it is a mark."""
     options = {"alt": ["paragraph", "reference", "blockquote", "list"]}
@@ -282,9 +285,9 @@ def with_more_than(md: MarkdownIt) -> MarkdownIt:
 def _quote(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     beside = range(max(start - 1, 0), min(start + 2, end))
     begins = {line: state.bMarks[line] + state.tShift[line] for line in beside}
-    marks = {line: state.src[at : at + 2] for line, at in begins.items()}
-    more = {line for line in beside if marks[line][:1] == ">" and marks[line][1:].isdigit()}
-    if start in more and all(line in more or marks[line][:1] != ">" for line in beside):
+    marked = {line for line in beside if state.src.startswith(">", begins[line])}
+    more = {line for line in marked if _MORE_THAN.match(state.src, begins[line])}
+    if start in more and marked == more:
         return False
     return blockquote(state, start, end, silent)
 

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 WRAP_COLUMN = 60  # text wrapped by an editor fills lines at least this far
 WIDEST_COLUMN = 125  # and no farther than this
+MORE = r"(?=[=~≈]?[-+£$€]?\.?\d)"
+"""What stands behind a ``>`` that is "more than", and no mark of a quote."""
 
 
 class OffsetMap:
@@ -264,7 +266,9 @@ _MARKS = re.compile(
     r"|[*+][ \t]*)$",
     re.M,
 )
-_BULLET = re.compile(r"[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[.\][ \t]+)?|[ \t]*>(?!\d)[ \t]?")
+_BULLET = re.compile(
+    rf"[ \t>]*(?:[-*+]|\d{{1,9}}[.)])[ \t]+(?:\[.\][ \t]+)?|[ \t]*>(?!{MORE})[ \t]?"
+)
 _EMPHASIS = re.compile(r"(\*\*|__|==|~~)(?=\S)(.+?)(?<=\S)\1")
 
 
@@ -311,7 +315,9 @@ def _kept_apart(lines: Sequence[str]) -> Iterator[bool]:
     # An address is too long for any line.
     column = max(map(len, filterfalse(_UNBROKEN.search, lines)), default=WRAP_COLUMN)
     full = [width > column for width in needed]
-    wrapped = max(needed) > WRAP_COLUMN and column <= WIDEST_COLUMN and 2 * sum(full) > len(full)
+    goes_on = any(other[:1].islower() for other in lines[1:])
+    flows = max(needed) > WRAP_COLUMN or (len(full) >= 3 and goes_on and sum(full) >= len(full) - 1)
+    wrapped = flows and column <= WIDEST_COLUMN and 2 * sum(full) > len(full)
     written = any(line.endswith(_PAUSES) for line in lines)
     for width, fills, (one, other) in zip(needed, full, pairwise(lines), strict=True):
         label = LABELLED.match(one)

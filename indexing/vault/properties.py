@@ -26,6 +26,16 @@ _CREATED = (
 _MODIFIED = (
     *("modified", "updated", "last modified", "date modified", "modified at", "updated at"),
     *("last updated", "date updated", "modification date", "lastmod", "modified on"),
+    *(
+        "geandert",
+        "geandert am",
+        "aktualisiert",
+        "modifie",
+        "modificado",
+        "actualizado",
+        "modificato",
+        "aggiornato",
+    ),
 )
 _TYPES = ("type", "page type", "pagetype", "note type", "notetype")
 
