@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal
 
-from notehop.app.answer.citations import MarkerFilter
+from notehop.app.answer.citations import MarkerFilter, Range
 from notehop.app.answer.context import body
 from notehop.app.answer.material import HEADING_LINE, Material
 from notehop.app.answer.passages import Passage, SentenceSpans, passages
-from notehop.app.answer.stretch import Range
 from notehop.app.models import LeftOut, Source
 from notehop.indexing.shown import on_one_line
 

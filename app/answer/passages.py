@@ -13,7 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from notehop.app.answer.stretch import Range, Stretch, stretch_of
+from notehop.app.answer.citations import Range, Stretch, stretch_of
 from notehop.indexing.vault.markdown_blocks import with_more_than
 from notehop.indexing.vault.plain import LABELLED, line_ends
 

@@ -183,8 +183,7 @@ def compared_lines(
         for key, wanted, held in read.values():
             lines: dict[ChunkId, tuple[str, int]] = {}
             for _, path, value in wanted:
-                if ids := among((one.id for one in view.chunks_of(path)), asked.allowed):
-                    place = line_of(key, value, view.chunks(ids).values()) or (ids[0], "", 0)
+                if place := line_of(key, value, path, view, asked.allowed):
                     lines[place[0]] = place[1:]
             others = chain.from_iterable(map(view.chunk_ids_of, sorted(held)))
             return f"{key} {compared.said}", lines, tuple(among(others, asked.allowed))[:1]

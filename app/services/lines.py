@@ -4,12 +4,12 @@ another value of one ("invoices that are not paid"), or saying who has a role ("
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import date, timedelta
 from functools import cache, reduce
 from itertools import chain, islice
 
-from notehop.app.retrieval.filters import Condition, Narrowed, Paths, among, notes_of
+from notehop.app.retrieval.filters import AllowedChunks, Condition, Narrowed, Paths, among, notes_of
 from notehop.app.retrieval.intents import BEFORE, SMALL, names_of
 from notehop.app.services.kinds import (
     BEGINNING,
@@ -30,7 +30,7 @@ from notehop.app.services.kinds import (
 )
 from notehop.app.services.period import Period, day_said
 from notehop.indexing.stores.labels import TYPE, key_label, property_key, property_label
-from notehop.indexing.stores.model import ChunkId, ChunkRow
+from notehop.indexing.stores.model import ChunkId
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.tokens.tokenizer import Tokenizer
 
@@ -103,9 +103,9 @@ def dated_lines(
     ordered = sorted(found.items(), key=lambda item: (item[1][0], item[0]))
     lines: dict[ChunkId, tuple[str, int]] = {}
     for path, (_, key, value, line) in ordered:
-        ids = among((one.id for one in view.chunks_of(path)), asked.allowed)
-        if ids and not is_template(path):
-            place = line or line_of(key, value, view.chunks(ids).values()) or (ids[0], "", 0)
+        place = line_of(key, value, path, view, asked.allowed)
+        if place and not is_template(path):
+            place = line or place
             lines[place[0]] = place[1:]
     keys = " or ".join(dict.fromkeys(key for _, key, _, _ in found.values()))
     last = period.end - timedelta(days=1)
@@ -136,14 +136,16 @@ def _lines_in_text(
                 yield key_label(key), said["value"], frozenset([one.path]), place
 
 
-def line_of(key: str, value: str, chunks: Iterable[ChunkRow]) -> Line | None:
-    """The line of a note's properties with a value: its passage, text and number."""
-    for one in chunks:
+def line_of(key: str, value: str, path: str, view: Snapshot, allowed: AllowedChunks) -> Line | None:
+    """The line of a note's properties with a value: its passage, text and number; its first passage where
+    none has it, or for no value, and None where none of the note is allowed."""
+    ids = among((one.id for one in view.chunks_of(path)), allowed)
+    for one in view.chunks(ids if value else ()).values():
         for number, line in enumerate(one.text.splitlines()):
             name, _, said = line.partition(":")
             if key_label(name) == key and value in said.casefold():
                 return one.id, line.removesuffix("·").rstrip(), one.first_line + number
-    return None
+    return (ids[0], "", 0) if ids else None
 
 
 def lines_of_others(
@@ -170,10 +172,7 @@ def lines_of_others(
         said = f"{{has|have}} no {denied.key}"
     for value, notes in values.items():
         for path in sorted(paths & notes):
-            ids = among((one.id for one in view.chunks_of(path)), asked.allowed)
-            if ids:
-                place = value and line_of(denied.key, value, view.chunks(ids).values())
-                place = place or (ids[0], "", 0)
+            if place := line_of(denied.key, value, path, view, asked.allowed):
                 lines[place[0]] = place[1:]
     return (said, lines) if lines else None
 
@@ -208,12 +207,8 @@ def lines_of_role(
         if stems != tokens and not (is_role(key) and (begins or (ends and not apart))):
             continue
         for path in sorted(notes):
-            ids = among((one.id for one in view.chunks_of(path)), asked.allowed)
-            if (
-                place := None
-                if is_template(path)
-                else line_of(key, value, view.chunks(ids).values())
-            ):
+            place = None if is_template(path) else line_of(key, value, path, view, asked.allowed)
+            if place and place[1]:
                 lines[place[0]] = place[1:]
     return (f"{{tells|tell}} of the {role}", lines) if lines else None
 
