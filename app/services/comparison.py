@@ -174,7 +174,7 @@ def compared_lines(
                 for path in held & notes & (held if within is None else within)
             )
             # That none has it can be said of a kind all of whose notes have a number.
-            if held and (wanted or (rest and kind <= holding)):
+            if held and (wanted or (rest and kind <= holding and (is_unit or not unit))):
                 read.setdefault(frozenset(path for _, path, _ in wanted), (key, wanted, held))
         # What is before 1990 in one sense is not denied by another.
         read = {notes: one for notes, one in read.items() if notes} or read
