@@ -49,7 +49,7 @@ _LABEL = re.compile(r"(\*\*|__)[^*_]+\1:?")
 _WORD = re.compile(r"\w")
 _NUMBER = re.compile(r"\d")
 _TOKEN = re.compile(r"\w+")
-_NAME = re.compile(r"\S*(?:://|[^\W\d_][./][^\W\d_])\S*")
+NAME = re.compile(r"\S*(?:://|[^\W\d_][./][^\W\d_])\S*")
 """An address, or the name of a file or module, that stands alone: no answer, and no sentence."""
 
 _FILE = re.compile(
@@ -165,7 +165,7 @@ def passages(text: str, sentences: SentenceSpans, table_head: str = "") -> tuple
         pieces = _pieces(block, sentences)
         last = pieces[-1] if pieces else _NOTHING
         opens = last.text.endswith(":")
-        named = len(pieces) == 1 and not lead.text and _NAME.fullmatch(last.text)
+        named = len(pieces) == 1 and not lead.text and NAME.fullmatch(last.text)
         if opens and block.introduces:
             pieces.pop()
         breaks = [*line_ends(block.body.text)]

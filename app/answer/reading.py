@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from notehop.app.answer.passages import BETWEEN, Passage, SentenceSpans, passages
+from notehop.app.answer.passages import BETWEEN, NAME, WORD_LISTS, Passage, SentenceSpans, passages
 from notehop.app.answer.question import DIGITS
 from notehop.app.models import Source
 
@@ -93,6 +93,9 @@ class Named:
 
 
 _WORD = re.compile(r"[^\W\d_]+")
+_POINTER = re.compile(
+    rf"(?:(?:{'|'.join(WORD_LISTS['pointing'])})(?![^\W_])[\s:,]*)+(?P<to>.*)", re.IGNORECASE
+)
 
 
 def is_bare(passage: Passage, reading: Reading) -> bool:
@@ -102,6 +105,12 @@ def is_bare(passage: Passage, reading: Reading) -> bool:
     if passage.kind not in ("prose", "item") or (passage.lead and passage.kind == "item"):
         return False
     text = passage.text.strip()
+    if pointer := _POINTER.fullmatch(text.rstrip(".:")):
+        to = pointer["to"]
+        if all(map(NAME.fullmatch, to.split())) or (
+            reading.named and _names_alone(to, reading.named)
+        ):
+            return True
     if text.rstrip("*_\"'”’)")[-1:] in ".!?:;。！？…":
         return False
     words = _WORD.findall(text)
