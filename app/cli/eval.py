@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import typer
 
 from notehop.app.cli.options import Common, argument, given_path, option
-from notehop.app.cli.output import print_json
+from notehop.app.cli.output import headline, print_json, show, warn
 from notehop.config.errors import UsageError
+from notehop.indexing.shown import counted, on_one_line, printable
+
+if TYPE_CHECKING:
+    from notehop.app.evaluation.metrics import MeanEstimate
+    from notehop.app.evaluation.run import AnswersEvaluated, Evaluated
 
 WORK = Path("build/eval")  # where golden sets are unpacked and indexed
 
@@ -51,19 +58,18 @@ def evaluate(
         raise UsageError("--ablate and --compare are two evaluations; run one after the other")
     if ablate and answers is not None:
         raise UsageError("--ablate is not for --answers (docs/evaluation.md)")
-    from notehop.app.cli import show_evaluation as shown
     from notehop.app.evaluation import run
     from notehop.app.evaluation.variants import EvaluationPlan
     from notehop.indexing.report import TextProgress
 
     plan = EvaluationPlan(ablate, compare)
     progress = TextProgress()
-    show: Callable[[Any], None] = shown.show_evaluation
+    show_one: Callable[[Any], None] = show_evaluation
     results: Iterable[Any]
     if data is None:
         assert answers is not None  # one of the two is named
         results = [run.evaluate_answers(options.place(), answers, plan, progress)]
-        show = shown.show_answers
+        show_one = show_answers
     elif not data.is_dir():
         results = [run.evaluate_vault(options.place(), data, plan, progress)]
     elif options.vault or options.index_dir:
@@ -77,7 +83,7 @@ def evaluate(
     for result in results:
         found.append(result)
         if not options.json:
-            show(result)
+            show_one(result)
     from importlib.metadata import version
 
     document = {"version": version("notehop"), "sets": [asdict(one) for one in found]}
@@ -89,3 +95,65 @@ def evaluate(
             out.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
         except OSError as exc:
             raise UsageError(f"{out}: cannot be written: {exc.strerror}") from exc
+
+
+def show_evaluation(found: Evaluated) -> None:
+    """Print the settings with the set's measure and what they gain, in percent; `--json` has all measures."""
+    headline(
+        found.name, f"{counted(found.notes, 'note')}, {counted(len(found.questions), 'question')}"
+    )
+    lines: list[list[str]] = []
+    for row in found.rows:
+        gain = row.gains.get(found.measure)
+        gained = [row.against or "" if gain else "", _bounded(gain, "+")]
+        beside = [f"{row.passages:.1f}", f"{row.milliseconds:.1f}"]
+        lines.append([row.setting, _bounded(row.measures[found.measure]), *gained, *beside])
+    head = ["setting", f"{found.measure}, %", "over", "gain", "passages", "ms"]
+    _show_table(head, lines)
+    warn([f"{message} ({counted(count, 'time')})" for message, count in found.warnings.items()])
+
+
+def show_answers(found: AnswersEvaluated) -> None:
+    """Print an answer set by kind of question, in percent, a table a setting and one of what it gains,
+    if it is held to another.
+    """
+    from notehop.app.evaluation.metrics import ANSWERED
+
+    headline(found.name, f"{counted(found.notes, 'note')}, {counted(found.questions, 'question')}")
+    for setting, rows in found.settings.items():
+        for title, sign in ((setting, ""), (f"gained by {setting}", "+")):
+            lines: list[list[str]] = []
+            for row in rows:
+                has = row.gains if sign else row.measures
+                values = [_narrow(has.get(name), sign) for name in ANSWERED]
+                lines.append([row.group, str(row.questions), *values])
+            if not sign or any(row.gains for row in rows):
+                head = [f"{title}, %", "", *(name.replace(" of ", "/") for name in ANSWERED)]
+                _show_table(head, lines)
+
+
+def _bounded(one: MeanEstimate | None, sign: str = "") -> str:
+    """An estimate with its interval, in percent; empty where there is none."""
+    if one is None:
+        return ""
+    from notehop.app.evaluation.metrics import percent
+
+    return f"{percent(one.value, sign)} ({percent(one.low)} to {percent(one.high)})"
+
+
+def _narrow(one: MeanEstimate | None, sign: str = "") -> str:
+    """An estimate in whole percent: sets have a hundred questions."""
+    if one is None:
+        return ""
+    low, value, high = (round(100 * x) for x in (one.low, one.value, one.high))
+    return f"{value:{sign}} ({low} to {high})"
+
+
+def _show_table(head: Sequence[str], lines: Sequence[Sequence[str]]) -> None:
+    """Print a table, as wide as it is."""
+    rows = [[printable(on_one_line(cell)) for cell in line] for line in (head, *lines)]
+    first, *widths = (max(map(len, column)) for column in zip(*rows, strict=True))
+    show("")
+    for name, *numbers in rows:
+        cells = (cell.rjust(width) for cell, width in zip(numbers, widths, strict=True))
+        typer.echo("  ".join((name.ljust(first), *cells)))

@@ -192,7 +192,7 @@ def doctor(
     from notehop.app.services.doctor import examine
 
     report = examine(options.place(), kind)
-    from notehop.app.cli.show_doctor import show_doctor
+    from notehop.app.cli.show_status import show_doctor
     from notehop.app.problems import FAILED
 
     named = {"vault": options.vault, "index-dir": options.index_dir}
