@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
 from itertools import chain, islice
 from typing import NamedTuple
 
 from notehop.app.retrieval.filters import Narrowed, Paths, among
+from notehop.app.retrieval.intents import SMALL
 from notehop.app.services.kinds import (
     CHOICES,
     DONE,
@@ -30,6 +31,7 @@ from notehop.app.services.kinds import (
 )
 from notehop.app.services.lines import ARTICLE, line_of
 from notehop.app.services.period import day_said
+from notehop.indexing.shown import counted
 from notehop.indexing.stores.labels import property_label
 from notehop.indexing.stores.model import ChunkId
 from notehop.indexing.stores.reader import Snapshot
@@ -39,8 +41,9 @@ _COMPARING = WORDS["comparing"]
 _UNITS: dict[str, str] = _COMPARING["units"]
 _IDLE = frozenset(_COMPARING["idle"])
 _SYMBOLS = "%£$€¥"
-_DIGITS = r"(?P<money>[£$€¥])?\s?(?P<digits>\d(?:[\d.,'’]*\d)?)"
-_UNIT = r"(?:\s?(?P<unit>[%£$€¥]|[^\W\d_]+))?"
+_MANY: dict[str, float] = _COMPARING["many"]
+_DIGITS = r"(?P<sign>[-−]?)(?:(?P<money>[£$€¥])\s?)?(?P<digits>\d(?:[\d.,'’]*\d)?)"
+_UNIT = rf"(?P<many>\s?(?:{'|'.join(_MANY)})\b)?(?:\s?(?P<unit>[%£$€¥]|[^\W\d_]+))?"
 _SIDES_SAID = {
     "at_least": ("of at least", "since"),
     "at_most": ("of at most", "until"),
@@ -54,46 +57,49 @@ _SIDES = "|".join(
 _COMPARED = [
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
-        rf"(?<!\w){_COMPARING['between']}\s+(?P<low>\d(?:[\d.,'’]*\d)?)\D{{0,8}}\s{_COMPARING['and']}\s+"
+        rf"(?<!\w){_COMPARING['between']}\s+(?P<low>[-−]?\d(?:[\d.,'’]*\d)?)\D{{0,8}}\s{_COMPARING['and']}\s+"
         rf"{_DIGITS}{_UNIT}",
         rf"(?<!\w)(?:(?P<not>{_COMPARING['not']})\s+)?(?:{_SIDES})\s*(?:(?:{ARTICLE})\s+)?{_DIGITS}{_UNIT}",
         rf"(?<!\w){_DIGITS}{_UNIT}\s*(?:(?P<at_least>{_COMPARING['more']})|(?P<at_most>{_COMPARING['less']}))",
     )
 ]
 _NUMBER = re.compile(rf"(?<![\w.,]){_DIGITS}{_UNIT}")
+_DIGIT = re.compile(r"\d")
 _DECIMAL = re.compile(r"^\D*\d+\.(?:\d{1,2}|\d{4,})(?!\d)")
 _YEAR = re.compile(r"(?:1\d|20|21)\d\d")
 _MONTH = re.compile(rf"(?:0?[1-9]|1[0-2])[./](?P<year>{_YEAR.pattern})")
 
 
 class Comparison(NamedTuple):
-    """The numbers that a question wants, and whether each bound is one of them; ``unit`` is empty for none,
-    ``words`` say how it compares, and ``rest`` is the text without both."""
+    """The numbers that a question wants, and whether each bound is one of them. ``shown`` is how it has
+    them with their unit, ``numbers`` without; ``side`` is which it bounds (empty for both); ``unit`` is
+    empty for none, ``words`` say how it compares, and ``rest`` is the text without both."""
 
-    said: str
-    low: tuple[str, bool] | None
-    high: tuple[str, bool] | None
+    shown: str
+    side: str
+    low: tuple[float, bool] | None
+    high: tuple[float, bool] | None
     unit: str
+    numbers: tuple[str, ...]
     words: str
     rest: str
 
     def holds(self, number: float) -> bool:
         low, high = self.low, self.high
-        above = low is None or number > _number(low[0]) or (low[1] and number == _number(low[0]))
-        below = (
-            high is None or number < _number(high[0]) or (high[1] and number == _number(high[0]))
-        )
+        above = low is None or number > low[0] or (low[1] and number == low[0])
+        below = high is None or number < high[0] or (high[1] and number == high[0])
         return above and below
 
     @property
-    def numbers(self) -> list[str]:
-        return [one[0] for one in (self.low, self.high) if one]
-
-    @property
-    def is_year(self) -> bool:
-        """Whether it is one, or two, and no number of something."""
+    def years(self) -> bool:
+        """Whether it may be one, or two, and is no number of something."""
         of_something = self.unit in _SYMBOLS or plain_words(self.unit) in _UNITS
         return all(map(_YEAR.fullmatch, self.numbers)) and not (self.unit and of_something)
+
+    def said(self, key: str, *, years: bool) -> str:
+        """What notes with such a number of a property have in common."""
+        side = _SIDES_SAID[self.side][years] if self.side else "from"
+        return f"{'' if side == key.casefold() else f'{key} '}{side} {self.shown}"
 
 
 def comparison_in(text: str) -> Comparison | None:
@@ -101,23 +107,29 @@ def comparison_in(text: str) -> Comparison | None:
     found = next(filter(None, (one.search(text) for one in _COMPARED)), None)
     if found is None:
         return None
-    parts, digits = found.groupdict(), found["digits"]
+    parts, low = found.groupdict(), found.groupdict().get("low")
     side = next((one for one in _SIDES_SAID if parts.get(one)), "")
     words = parts[side] if side else ""
     if parts.get("not"):
         side = {"above": "at_most", "below": "at_least"}.get(side, side)
+    number = _read(found)
     unit = found["money"] or found["unit"] or ""
-    compared = Comparison(
-        "",
-        None if side in ("at_most", "below") else (parts.get("low") or digits, side != "above"),
-        None if side in ("at_least", "above") else (digits, side != "below"),
+    # "Above 90 in Linz" is 90 of nothing.
+    unit = "" if plain_words(unit) in SMALL else unit
+    digits = f"{found['sign']}{found['digits']}{found['many'] or ''}"
+    shown = f"{digits} {unit}" if unit and unit in _SYMBOLS else digits
+    return Comparison(
+        f"{low} to {shown}" if low else shown,
+        side,
+        None
+        if side in ("at_most", "below")
+        else (_number(low) if low else number, side != "above"),
+        None if side in ("at_least", "above") else (number, side != "below"),
         unit,
+        (low, digits) if low else (digits,),
         words,
         f"{text[: found.start()]} {found['unit'] or ''} {text[found.end() :]}",
     )
-    shown = f"{digits} {unit}" if unit and unit in _SYMBOLS else digits
-    said = f"{_SIDES_SAID[side][compared.is_year]}" if side else f"from {parts['low']} to"
-    return compared._replace(said=f"{said} {shown}")
 
 
 def compared_lines(
@@ -146,47 +158,66 @@ def compared_lines(
         if key not in NO_KIND:
             keys[0 if own else 1 if part else 2][key] = own or part
     for by_name in keys:
-        read: dict[Paths, tuple[str, list[tuple[float, str, str]], Paths]] = {}
+        read: dict[Paths, tuple[str, str, list[tuple[float, str, _Value]], Paths]] = {}
         for key, own in by_name.items():
-            numbers = [*_numbers(key, compared, unit, view, named=bool(own))]
-            holding = frozenset[str]().union(*(notes for _, notes, _ in numbers))
+            label = property_label(key)
+            # A template leaves it blank, and what has no digit is no number.
+            having = {
+                value: view.labels.having(label, value)
+                for value in view.labels.values(label)
+                if _DIGIT.search(value)
+            }
+            numbers = [*_numbers(having, compared, tokenizer, named=bool(own))]
+            holding = frozenset[str]().union(*(one.notes for one in numbers))
             is_unit = unit in _UNITS or any(
-                unit in plain_words(one).split() for one, _, _ in numbers
+                unit in plain_words(one.text).split() for one in numbers
             )
             known = {*own, *(tokens_of(unit, tokenizer) if is_unit else ())}
             rest = [one for one in words if one not in known]
-            kinds = (_covered(some, found, view) for some in (words, rest) if some or own)
+            others = [one for one in found if one[1].key != key]
+            kinds = (_covered(some, others, view) for some in (words, rest) if some or own)
             kind = next(filter(None, kinds), Paths())
-            held = kind & holding
-            label = property_label(key)
-            having = (view.labels.having(label, value) for value in view.labels.values(label))
-            if held and (kind & frozenset[str]().union(*having)) - holding:
-                return None  # Some have one that is no number of that unit alone: "5 h 10 min".
-            called = own or (numbers and all(_YEAR.fullmatch(value) for value, _, _ in numbers))
-            if not held and called and len(rest) == 1 and not view.lexical.holding(rest, "title"):
+            unknown = len(rest) == 1 and not any(rest[0] in its for its, _ in found)
+            called = own or (
+                not _IDLE.isdisjoint(plain.split()) and all(one.is_day for one in numbers)
+            )
+            if (
+                not kind & holding
+                and called
+                and unknown
+                and not view.lexical.holding(rest, "title")
+            ):
                 # Of what is called otherwise in the vault.
-                held = holding if are_of_one_kind(holding, view) else held
-            held = frozenset(one for one in held if not is_template(one))
+                kind = holding if are_of_one_kind(holding, view) else kind
+            held = frozenset(one for one in kind & holding if not is_template(one))
+            units = {one.unit for one in numbers if one.unit and one.notes & held}
+            unread = frozenset[str]().union(*having.values()) - holding
+            if held and (kind & unread or (not unit and len(units) > 1)):
+                return None  # Some have one that is no number of one unit alone: "5 h 10 min".
             wanted = sorted(
-                (number, path, value)
-                for value, notes, number in numbers
-                if compared.holds(number)
-                for path in held & notes & (held if within is None else within)
+                (one.number, path, one)
+                for one in numbers
+                if compared.holds(one.number)
+                for path in held & one.notes & (held if within is None else within)
             )
             # That none has it can be said of a kind all of whose notes have a number.
             if held and (wanted or (rest and kind <= holding and (is_unit or not unit))):
-                read.setdefault(frozenset(path for _, path, _ in wanted), (key, wanted, held))
+                years = all(one.is_day for one in numbers if one.notes & held)
+                said = compared.said(key, years=years)
+                if not wanted and any(compared.holds(one.number) for one in numbers):
+                    said += f", of the {counted(len(kind), 'note')} that may be meant"
+                read.setdefault(frozenset(path for _, path, _ in wanted), (said, key, wanted, held))
         # What is before 1990 in one sense is not denied by another.
         read = {notes: one for notes, one in read.items() if notes} or read
         if len(read) > 1:
             return None
-        for key, wanted, held in read.values():
+        for said, key, wanted, held in read.values():
             lines: dict[ChunkId, tuple[str, int]] = {}
-            for _, path, value in wanted:
-                if place := line_of(key, value, path, view, asked.allowed):
+            for _, path, one in wanted:
+                if place := line_of(key, one.text, path, view, asked.allowed):
                     lines[place[0]] = place[1:]
-            others = chain.from_iterable(map(view.chunk_ids_of, sorted(held)))
-            return f"{key} {compared.said}", lines, tuple(among(others, asked.allowed))[:1]
+            passages = chain.from_iterable(map(view.chunk_ids_of, sorted(held)))
+            return said, lines, tuple(among(passages, asked.allowed))[:1]
     return None
 
 
@@ -199,35 +230,51 @@ def _covered(words: Sequence[str], found: Sequence[Named], view: Snapshot) -> Pa
     return frozenset().union(*read) if read else None
 
 
-def _numbers(
-    key: str, compared: Comparison, unit: str, view: Snapshot, *, named: bool
-) -> Iterator[tuple[str, Paths, float]]:
-    """The values of a property that are numbers of the unit that is asked for, or days where it is a year;
-    the notes with each, and the number.
+class _Value(NamedTuple):
+    """A value of a property, the notes with it, its number and unit, and whether it is a day or a year."""
 
+    text: str
+    notes: Paths
+    number: float
+    unit: str
+    is_day: bool
+
+
+def _numbers(
+    having: Mapping[str, Paths], compared: Comparison, tokenizer: Tokenizer, *, named: bool
+) -> Iterator[_Value]:
+    """The values of a property that are numbers of the unit that is asked for, or days where it is a year.
+
+    :param having: value -> the notes with it.
     :param named: whether the property is called by its name: else it is known by its unit, or as a year.
     """
-    label = property_label(key)
-    values = [*view.labels.values(label)]
-    decimal = any(map(_DECIMAL.match, values)) and not any("," in one for one in values)
-    wanted = _UNITS.get(unit, unit) or compared.unit
-    for value in values:
+
+    def unit_of(said: str) -> str:
+        plain = plain_words(said)
+        return _UNITS.get(plain) or " ".join(tokens_of(plain, tokenizer)) or said
+
+    decimal = any(map(_DECIMAL.match, having)) and not any("," in one for one in having)
+    wanted = unit_of(compared.unit)
+    for value, notes in having.items():
         said_there = value.strip("['\"]")
         day, numbers = day_said(said_there), [*_NUMBER.finditer(value)]
         if month := _MONTH.fullmatch(said_there):
             day = date(int(month["year"]), 1, 1)
         if not numbers or (day is None and len(numbers) > 1):
             continue
-        if day is not None and not compared.is_year:
-            continue
         number = numbers[0]
-        own = plain_words(number["unit"] or "") or number["money"] or number["unit"] or ""
-        own = _UNITS.get(own, own)
+        own = unit_of(number["unit"] or number["money"] or "")
         same = own == wanted if own and wanted else named
-        dated = compared.is_year and (day is not None or _YEAR.fullmatch(value))
+        dated = compared.years and (day is not None or _YEAR.fullmatch(value) is not None)
         if dated or (same and day is None):
-            said = float(day.year) if day else _number(number["digits"], decimal=decimal)
-            yield value, view.labels.having(label, value), said
+            said = float(day.year) if day else _read(number, decimal=decimal)
+            yield _Value(value, notes, said, own, dated)
+
+
+def _read(found: re.Match[str], *, decimal: bool = False) -> float:
+    """The number that was found, with its sign and what it is counted in ("65k")."""
+    many = _MANY.get((found["many"] or "").strip().casefold(), 1)
+    return many * _number(f"{found['sign']}{found['digits']}", decimal=decimal)
 
 
 def _number(digits: str, *, decimal: bool = False) -> float:
@@ -235,11 +282,13 @@ def _number(digits: str, *, decimal: bool = False) -> float:
 
     :param decimal: whether a point before three digits is one of a decimal fraction.
     """
-    digits = digits.replace("'", "").replace("’", "")
+    digits = digits.replace("'", "").replace("’", "").replace("−", "-")
     point = max(digits.rfind("."), digits.rfind(","))
     mark = digits[point] if point >= 0 else ""
     other = {".": ",", ",": "."}.get(mark, "")
     groups = len(digits) - point == 4 and not (decimal and mark == ".")  # three behind it
-    if mark and (digits.count(mark) > 1 or (groups and other not in digits and digits[0] != "0")):
+    if mark and (
+        digits.count(mark) > 1 or (groups and other not in digits and digits.lstrip("-")[0] != "0")
+    ):
         return float(digits.replace(mark, "").replace(other, "") if other else digits)
     return float(digits.replace(other, "").replace(mark, ".")) if mark else float(digits)

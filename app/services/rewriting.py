@@ -30,6 +30,7 @@ _TABLE = WORDS["rewriting"]
 _OWN = re.compile(_TABLE["own"], re.IGNORECASE)
 _LAST = re.compile(rf"(?:\b(?:{ARTICLE})\s+)?\b(?:{_TABLE['last']})\s+(?=\w)", re.IGNORECASE)
 _WITH = re.compile(rf"^(?P<kind>.+?)\s+(?:{_TABLE['with']})\s+(?P<names>.+)$", re.IGNORECASE)
+_OF = re.compile(_TABLE["of"], re.IGNORECASE)
 _ANY = re.compile(_TABLE["any"], re.IGNORECASE)
 _HOW = [re.compile(one, re.IGNORECASE) for one in _TABLE["how"]]
 _WORD = re.compile(r"[^\W_][\w'’-]*")
@@ -58,11 +59,14 @@ def newest_meant(
         return None  # "the latest on the mesh"
     for count in range(len(words), 0, -1):
         kind = " ".join(one[0] for one in words[:count])
+        own = said["kind"] if (said := _WITH.match(kind)) else kind
+        if not SMALL.isdisjoint(plain_words(own).split()):
+            continue  # "meeting before the call"
         if not telling(plain_words(words[count - 1][0])):
             continue
         after = " ".join(text[words[count - 1].end() :].split()[:LONGEST_KIND])
         narrowed = after and plain_words(after.split()[0]) in SMALL
-        if not _WITH.match(kind) and (narrowed or _WITH.match(f"{kind} {after}")):
+        if not said and (narrowed or _WITH.match(f"{kind} {after}")):
             break  # one with somebody else, or "before the summer"
         paths = _of_kind(kind, view, tokenizer, today)
         paths = frozenset(path for path in paths if not is_template(path))
@@ -139,8 +143,11 @@ def _role_named(text: str, view: Snapshot) -> dict[str, str]:
         if said is None or len(roles[role]) > 1 or view.notes_named(role):
             continue
         own, after = _OWN.fullmatch(said["article"]), _WORD.search(text, said.end())
-        # "A friend" may be any, and "the sales figures" are none of who does sales.
-        if not own and after and not SMALL.intersection(plain_words(after[0]).split()):
+        # "A friend" may be any; the "sales figures" are none of who does sales, "of Alien" is another.
+        beside = after and (
+            _OF.fullmatch(after[0]) or SMALL.isdisjoint(plain_words(after[0]).split())
+        )
+        if not own and beside:
             continue
         if _ANY.fullmatch(said["article"]):
             continue

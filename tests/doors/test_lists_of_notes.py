@@ -62,6 +62,15 @@ NOTES |= {
         ("Wool", "überfällig", "95 €", "30.08.2025", "bill, urgent"),
     )
 }
+NOTES |= {
+    f"Kilns/{name}.md": f"---\ntype: kiln\nheat: {heat}\nvalue: {value}\nwait: {wait}\n---\nOf brick.\n"
+    for name, heat, value, wait in (
+        ("Small", "-12", "65k", "3 months"),
+        ("Old", "-4 °C", "41000", "6 weeks"),
+        ("Tall", "7.5", "52,000", ""),
+    )
+}
+NOTES["Pulley.md"] = "---\ntype: film\npotter: Iris Fell\n---\nA film of clay.\n"
 NOTES["Bills/Oil.md"] = "---\nstate: paid\n---\nA gift.\n"
 NOTES["Firing 22.md"] = "---\ntype: firing\ncreated: 2031-01-01\n---\n- Cone 22.\n- Too hot.\n"
 
