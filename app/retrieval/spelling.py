@@ -54,7 +54,8 @@ def corrected(
     read: dict[str, str] = {}
     unread: list[Word] = []
     for word in words:
-        written, small = word.written, word.written.lower()
+        written = word.written[:-2] if word.written[-2:] in ("'s", "’s") else word.written
+        small = written.lower()
         if not word.missing or not written.isalpha():
             continue
         if (same := _other_letters(small, view, tokenizer)) is not None:
@@ -69,9 +70,16 @@ def corrected(
         folded = re.sub("(?<=[aou])e", "", small) if tokenizer.language == "de" else small
         if nearest is None and folded != small:  # Without umlauts, and misspelled.
             nearest = _nearest(folded, tokenizer(folded)[0], view, tokenizer)
-        built = known and _is_built(small, is_word, tokenizer.language)
-        # What is built as words are may be one that the notes lack.
-        if nearest is not None and (not built or _is_slip(small, nearest)):
+        if nearest is None:
+            continue
+        plain, meant = fold(small), fold(nearest)
+        if known:
+            own = _is_built(small, is_word, tokenizer.language)
+        else:
+            own = Indel.distance(plain, meant) > 1
+        # What is built as words are may be one that the notes lack, and so may others of a language that
+        # no model tells, unless a letter is too many or too few.
+        if not own or _is_slip(plain, meant):
             read[written] = nearest.capitalize() if written[0].isupper() else nearest
     left = (word for word in unread if word.written not in read)
     read |= compounds(left, view, tokenizer)
