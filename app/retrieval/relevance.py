@@ -74,7 +74,9 @@ def question_words(text: str, tokenizer: Tokenizer, vocabulary: LexicalIndex) ->
     found: dict[tuple[str, ...], Word] = {}
     for written, own in tokenizer.query_words(text):
         tokens = tuple(tokenizer.weights(own, vocabulary))
-        if tokens not in found and not small.issuperset(own):
+        # What stands in capitals is none: "CA", "the IT team".
+        abbreviated = len(written) > 1 and written.isupper()
+        if tokens not in found and (abbreviated or not small.issuperset(own)):
             chunks = max(map(vocabulary.frequency, tokens))
             found[tokens] = Word(written, tokens, chunks, idf(chunks, len(vocabulary)))
     return tuple(

@@ -36,7 +36,7 @@ FIELDS = ("title", "aliases", "tags", "page_type", "h1", "h2", "h3", "content")
 
 # Of what this package makes of a text, whatever the language: raise the number with any change of what
 # comes out. Indexes made by different rules do not mix.
-RULES = f"1, snowball {Stemmer.version()}"
+RULES = f"2, snowball {Stemmer.version()}"
 
 _CACHED = 100_000  # surfaces remembered, some 30 MB: about those of 10,000 notes
 
@@ -102,13 +102,19 @@ class Tokenizer:
                 words += ((unit, (unit,)) for unit in units)
             elif self._joins_small_words(surface):
                 continue
-            elif at and not shouting and surface.isupper() and surface != "I":
+            elif (at or len(surface) > 1) and not shouting and surface.isupper() and surface != "I":
                 words.append((surface, self._tokens(found)))
             else:
-                content = tuple(word for word in found.words if word not in self._stop)
+                small = self._stop | self._elided(surface)
+                content = tuple(word for word in found.words if word not in small)
                 words.append((surface, self._tokens(Subwords(found.kept, content))))
         found_words = [word for word in words if word[1]]
         return found_words or [(one, tokens) for one in surfaces if (tokens := tuple(self(one)))]
+
+    def _elided(self, surface: str) -> frozenset[str]:
+        """A word as one with the small word before its apostrophe (*doeufs* of *d'œufs*): nobody says it."""
+        small, *others = phrase_words(surface) if "'" in surface or "’" in surface else ("",)
+        return frozenset(["".join((small, *others))] if small in self._stop else ())
 
     def _joins_small_words(self, surface: str) -> bool:
         """Whether a word joins function words alone (*est-ce*, *C'è*); English has others so: *to-do*."""
@@ -134,16 +140,19 @@ class Tokenizer:
         return sorted(found, key=lambda one: (len(one), -words.frequency(one), one))
 
     def _stem(self, word: str) -> str:
-        """The stem of a word in small letters whose accents were folded before."""
+        """The stem of a word in small letters whose accents were folded before; what is no function word
+        stays none (`DEEE`, `Seite`)."""
         stemmer = self._cyrillic if "\u0400" <= word[:1] < "\u0530" else self._latin
         if stemmer is None:
             return word
+        written = word
         for plain, accented in self._endings.items():
             if word.endswith(plain):
                 word = word[: -len(plain)] + accented
                 break
         with self._lock:
-            return fold(stemmer.stemWord(word))
+            stem = fold(stemmer.stemWord(word))
+        return written if stem in self._stop and written not in self._stop else stem
 
     def _learn(self, surface: str) -> tuple[str, ...]:
         if surface.isascii() and surface.isalpha() and surface[1:].islower():

@@ -44,6 +44,16 @@ def test_a_query_asks_for_these_tokens(query: str, expected: str) -> None:
     assert sorted(product.Tokenizer("zh").query("黑猫")) == sorted(["黑猫", "黑", "猫"])
 
 
+@pytest.mark.parametrize(
+    ("language", "query", "expected"),
+    rows(__file__, "in_its_language_a_query_asks_for_these_tokens"),
+)
+def test_in_its_language_a_query_asks_for_these_tokens(
+    language: str, query: str, expected: str
+) -> None:
+    assert sorted(product.Tokenizer(language).query(query)) == sorted(expected.split())
+
+
 texts = st.text(
     st.sampled_from("abcXYZ019 éßñİŁ'’-_.+#&東京が한국ไท👍🇩🇪½ﬁ\n\u0301\u200b/:()[]|*")
     | st.characters(),
