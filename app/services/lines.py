@@ -40,7 +40,7 @@ Lines = tuple[str, dict[ChunkId, tuple[str, int]]]
 """What the notes have in common whose lines these are, and the line of each, by its passage."""
 
 ARTICLE = "|".join(map(re.escape, BEFORE))
-_LINE = re.compile(r"[\s>*_+(\[-]*(?P<key>[^\W\d_][^:\n]{0,40}):{1,2}[\s*_\[]*(?P<value>\S.*)")
+LABELLED = re.compile(r"[\s>*_+(\[-]*(?P<key>[^\W\d_][^:\n]{0,40}):{1,2}[\s*_\[]*(?P<value>\S.*)")
 _OPEN_ENDED = re.compile(WORDS["open_ended"], re.IGNORECASE)
 _ROLES = frozenset(WORDS["rewriting"]["roles"])
 _WHO = re.compile(rf"^(?:{'|'.join(WORDS['rewriting']['who'])}) (?:{ARTICLE}) (?P<role>.+)$")
@@ -128,7 +128,7 @@ def _lines_in_text(
     ids &= set().union(*(holding(*tokenizer(part)) for part in period.written))
     for one in view.chunks(among(sorted(ids), asked.allowed)).values():
         for number, line in enumerate(one.text.splitlines()):
-            if one.kind != "properties" and (said := _LINE.match(line)):
+            if one.kind != "properties" and (said := LABELLED.match(line)):
                 key, place = (
                     said["key"].rstrip("*_ "),
                     (one.id, line.strip(), one.first_line + number),
@@ -191,7 +191,7 @@ def lines_of_role(
     ids = among(sorted(view.lexical.holding(tokens, "content")), asked.allowed)
     for one in view.chunks(ids).values():
         for number, line in enumerate(one.text.splitlines(), one.first_line):
-            said = None if one.kind == "properties" else _LINE.match(line)
+            said = None if one.kind == "properties" else LABELLED.match(line)
             if said and tokens_of(said["key"], tokenizer) == tokens and not is_template(one.path):
                 lines[one.id] = line.strip(), number
     if len(lines) > OF_A_ROLE:

@@ -45,12 +45,13 @@ from notehop.app.services.kinds import (
     tokens_of,
 )
 from notehop.app.services.lines import dated_lines, lines_of_others, lines_of_role
+from notehop.app.services.linked_notes import labelled_lines, linked_notes
 from notehop.app.services.period import Period, period_of
 from notehop.app.services.rewriting import Newest, newest_meant
 from notehop.app.services.tasks import Due, OpenTasks, open_tasks, task_questions
 from notehop.indexing.graph.files import fold as folded
 from notehop.indexing.shown import counted, on_one_line
-from notehop.indexing.stores.model import ChunkId, ChunkRow, LinkRow
+from notehop.indexing.stores.model import ChunkId, ChunkRow
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.tokens.tokenizer import Tokenizer
 from notehop.indexing.vault.dates import day_in_name
@@ -61,9 +62,7 @@ _CALLED = ("title", "h1", "h2", "h3")  # fields of the lexical index
 _NEWEST = re.compile(WORDS["newest"])
 _NOTES_THAT_SAY = re.compile(WORDS["notes_that_say"], re.IGNORECASE)
 _ASKS_WHAT_IT_SAYS = re.compile(WORDS["asks_what_it_says"], re.IGNORECASE)
-_ASKS_FOR_LINKS = re.compile(
-    rf"^(?:{'|'.join(WORDS['asks_for_links'])}) (?P<name>.+?)[?. ]*$", re.IGNORECASE
-)
+_VERBS = re.compile(r"\{(\w+)\|(\w+)\}")  # of one note, and of several
 _SAYS = re.compile(r"^(?![ \t]*#)[^\n]*\w", re.MULTILINE)  # something beside headings and tags
 _ITEM = re.compile(r"^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\S", re.MULTILINE)
 
@@ -101,9 +100,9 @@ class ListQuestion:
         if self.lines:
             cut = len(self.lines) > len(found) == wanted.asked.top_k
             count = len(self.lines) if cut else len(found)
-            verbs = re.compile(r"\{(\w+)\|(\w+)\}")  # of one, and of several
-            said = verbs.sub(lambda verb: verb[1 if count == 1 else 2], self.said)
-            listed = f"{counted(count, 'note')} {said}{f'; {len(found)} of them' if cut else ''}"
+            said = _VERBS.sub(lambda verb: verb[1 if count == 1 else 2], self.said)
+            said = said if said == self.said else f"{counted(count, 'note')} {said}"
+            listed = f"{said}{f'; {len(found)} of them' if cut else ''}"
             found = [_at_line(hit, *self.lines[hit.node.node_id]) for hit in found]
         elif self.tasks:
             items = [self.tasks[hit.node.node_id].items(hit.node.get_content()) for hit in found]
@@ -140,27 +139,15 @@ def _at_line(hit: NodeWithScore, text: str, line: int) -> NodeWithScore:
     return NodeWithScore(node=node, score=hit.score)
 
 
-def _links_asked(asked: Narrowed, view: Snapshot) -> ListQuestion | None:
+def _links_asked(asked: Narrowed, view: Snapshot, tokenizer: Tokenizer) -> ListQuestion | None:
     """Read a question for the notes that link to one; None where it is another."""
-    found = _ASKS_FOR_LINKS.search(asked.text)
-    if found is None:
+    if (found := linked_notes(asked, view, tokenizer)) is None:
         return None
-    named = ((name, view.notes_named(name)) for name in names_of(found["name"]))
-    name, paths = next(((name, paths) for name, paths in named if paths), ("", ()))
-    links: dict[ChunkId, LinkRow] = {}
-    seen = {*paths}
-    for link in view.links_to(paths):
-        if link.path not in seen:
-            seen.add(link.path)
-            links[link.chunk_id or view.chunk_ids_of(link.path)[0]] = link
-    if paths and not links:
-        first = (one for path in paths for one in view.chunk_ids_of(path)[:1])
-        unlinked = tuple(among(first, asked.allowed))
-        said = f"{NONE}note links to {name}."
-        return ListQuestion(asked, said, others=unlinked) if unlinked else None
-    allowed = {*among(links, asked.allowed)}
-    lines = {one: (link.sentence, link.line) for one, link in links.items() if one in allowed}
-    return ListQuestion(asked, f"{{links|link}} to {name}", lines=lines) if lines else None
+    said, lines, own = found
+    if lines or not own:
+        return ListQuestion(asked, said, lines=lines) if lines else None
+    said = _VERBS.sub(r"\1", said)
+    return ListQuestion(asked, f"{NONE}note {said}.", others=own)
 
 
 def _tasks_asked(
@@ -218,7 +205,7 @@ def list_question(
     is_template = templates_of(vault, text)
     meant = newest_meant(text, view, tokenizer, is_template)
     known = (
-        _links_asked(asked, view)
+        _links_asked(asked, view, tokenizer)
         or _tasks_asked(asked, view, tokenizer, trace, is_template, meant)
         or _note_asked(asked, view, trace)
     )
@@ -260,8 +247,9 @@ def list_question(
         of_all = f"The newest of {meant.of:,} notes" if meant.of > 1 else "The one note"
         of_all += f" with “{meant.kind}”"
         return _note(meant.path, view, asked, of_all)
-    if not found and (holders := lines_of_role(asked, view, tokenizer, is_template)):
-        return ListQuestion(asked, holders[0], lines=holders[1])
+    for lines_for in () if found else (lines_of_role, labelled_lines):
+        if told := lines_for(asked, view, tokenizer, is_template):
+            return ListQuestion(asked, told[0], lines=told[1])
     if not found:
         if period is not None and _asks_for_few_days(plain, period):
             first, last = period.first, period.end - timedelta(days=1)

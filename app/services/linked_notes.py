@@ -1,0 +1,160 @@
+"""Questions for notes by their links ("what links to httpx?"), and by what a labelled line of them names
+("which libraries use httpx?", with ``Uses: [[httpx]], [[idna]]``)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator, Sequence
+from itertools import islice, product
+
+from notehop.app.retrieval.filters import Narrowed, Paths, among
+from notehop.app.retrieval.intents import SMALL, bare, names_of
+from notehop.app.services.kinds import (
+    CHOICES,
+    LONGEST,
+    WORDS,
+    candidates,
+    covering,
+    notes_meeting,
+    plain_words,
+    telling,
+    tokens_of,
+)
+from notehop.app.services.lines import LABELLED, Line, Lines, line_of
+from notehop.indexing.stores.labels import key_label, value_label
+from notehop.indexing.stores.model import ChunkId
+from notehop.indexing.stores.reader import Snapshot
+from notehop.indexing.tokens.tokenizer import Tokenizer
+from notehop.indexing.vault.plain import sentence_spans
+
+_TABLE = WORDS["links"]
+_WAYS = {"to": "{links|link} to", "from": "{is|are} linked from", "mention": "{mentions|mention}"}
+_LINKED = [
+    (way, re.compile(f"{one.replace('{notes}', _TABLE['notes'])}[?. ]*", re.IGNORECASE))
+    for way in _WAYS
+    for one in (pattern.replace("{name}", "(?P<name>.+?)") for pattern in _TABLE[way])
+]
+_HEAD = re.compile(rf"(?:(?P<what>{_TABLE['what']})\b)?(?P<kind>.*?){_TABLE['between']}")
+_OF_IT, _BY = re.compile(_TABLE["of_it"]), re.compile(rf"(?P<before>.+) {_TABLE['by']}")
+_ITEM = re.compile(
+    rf"\[\[|\]\]|[,;|#/·]|\.md\b|\b{WORDS['comparing']['and']}\b", re.IGNORECASE
+)  # what stands around the names in a line
+_LABEL = 2  # words of a question that may be what a line begins with
+
+
+def linked_notes(
+    asked: Narrowed, view: Snapshot, tokenizer: Tokenizer
+) -> tuple[str, dict[ChunkId, tuple[str, int]], tuple[ChunkId, ...]] | None:
+    """Read a question for the notes that link to one, that one links to, or that mention one: what they have
+    in common, the sentence with the link of each, by its passage, and first passages of that note; None
+    where it is another question, or no note is called so."""
+    for way, found in ((way, one.fullmatch(asked.text)) for way, one in _LINKED):
+        known = ((one, view.notes_named(one)) for one in names_of(found["name"] if found else ""))
+        name, paths = next((one for one in known if one[1]), ("", []))
+        if not paths:
+            continue
+        seen, places = {*paths}, list[Line | None]()
+        for link in view.links_from(paths) if way == "from" else view.links_to(paths):
+            path = link.target_path if way == "from" else link.path
+            if path is None or path in seen or not view.chunk_ids_of(path):
+                continue
+            seen.add(path)
+            if link.chunk_id and way != "from":
+                places.append((link.chunk_id, link.sentence, link.line))
+            else:  # of a property, the line of it
+                key, value = key_label(link.property or ""), link.raw_target.casefold()
+                value = "" if way == "from" else value
+                places.append(line_of(key, value, path, view, asked.allowed))
+        if way == "mention":
+            places += _mentions(name, seen, asked, view, tokenizer)
+        there = {one[0]: one[1:] for one in places if one and among([one[0]], asked.allowed)}
+        lines = dict(sorted(there.items(), key=lambda one: view.path_of(one[0]) or ""))
+        first = (one for path in paths for one in view.chunk_ids_of(path)[:1])
+        return f"{_WAYS[way]} {name}", lines, tuple(among(first, asked.allowed))
+    return None
+
+
+def _mentions(
+    name: str, seen: Collection[str], asked: Narrowed, view: Snapshot, tokenizer: Tokenizer
+) -> Iterator[Line]:
+    """The first sentence of each other note that says a name."""
+    says = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)", re.IGNORECASE)
+    holding = sorted(view.lexical.holding(tokens_of(name, tokenizer), "content"))
+    told = {*seen}
+    for one in view.chunks(among(holding, asked.allowed)).values():
+        found = None if one.path in told else says.search(one.text)
+        if found:
+            told.add(one.path)
+            spans = sentence_spans(one.text, tokenizer.language)
+            start, end = next(span for span in spans if span[1] > found.start())
+            line = one.first_line + one.text.count("\n", 0, start)
+            yield one.id, one.text[start:end].strip(), line
+
+
+def labelled_lines(
+    asked: Narrowed, view: Snapshot, tokenizer: Tokenizer, is_template: Callable[[str], bool]
+) -> Lines | None:
+    """Read a question for the notes with a name in a line that begins with a word of it, or for such a line
+    of a note that is named ("what does requests use?"); None where it is another, or there is none."""
+    words = [one for one in map(bare, asked.text.split()) if one]
+    if not 3 <= len(words) <= 3 * LONGEST:
+        return None
+    for label, names, of_it, kind in _readings(words, view, tokenizer):
+        paths = next(filter(None, map(view.notes_named, names)), [])
+        rows = view.notes_at(paths).values()
+        called = {*names, *(name for row in rows for name in (row.title, *row.aliases))}
+        if of_it:
+            ids = {one for path in paths for one in view.chunk_ids_of(path)}
+        else:
+            both = ([*label, *tokens_of(name, tokenizer)] for name in called)
+            ids = set().union(*(view.lexical.holding(one, "content") for one in both))
+        wanted, lines, keys = {*map(value_label, called)}, dict[ChunkId, tuple[str, int]](), []
+        chunks = view.chunks(among(sorted(ids), asked.allowed)).values()
+        for one in sorted(chunks, key=lambda one: (one.path, one.ordinal)):
+            for number, line in enumerate(one.text.splitlines(), one.first_line):
+                said = LABELLED.match(line)
+                if said is None or tokens_of(said["key"], tokenizer) != label:
+                    continue
+                items = {value_label(bare(item)) for item in _ITEM.split(said["value"])}
+                names_it = items & wanted and one.path not in paths
+                is_it = names_it and (kind is None or one.path in kind)
+                if (of_it or is_it) and not is_template(one.path):
+                    lines[one.id] = line.strip(" ·"), number
+                    keys.append(said["key"].strip(" *_"))
+        if lines and of_it:
+            return f"“{keys[0]}” of {names[-1]}", lines
+        if lines:
+            return f"{{has|have}} {names[-1]} under “{keys[0]}”", lines
+    return None
+
+
+def _readings(
+    words: Sequence[str], view: Snapshot, tokenizer: Tokenizer
+) -> Iterator[tuple[list[str], list[str], bool, Paths | None]]:
+    """The ways to read a question as one for such lines: what they begin with, as the index has its words;
+    the names; whether the line of the note that is called so is wanted, or else what notes, None for any."""
+
+    def read(head: Sequence[str], label: Sequence[str]) -> tuple[list[str], Paths | None] | None:
+        found = _HEAD.fullmatch(plain_words(" ".join(head)))
+        own, kind = tokens_of(" ".join(label), tokenizer), found["kind"].split() if found else []
+        if not found or any(one in SMALL and one not in WORDS["asking"] for one in kind):
+            return None
+        if not (named := tokens_of(" ".join(telling(" ".join(kind))), tokenizer)):
+            says = telling(plain_words(" ".join(label)))
+            return (own, None) if found["what"] and says else None
+        ways = islice(covering(named, candidates(" ".join(kind), view.labels, tokenizer)), CHOICES)
+        if notes := Paths().union(*(notes_meeting(one, view.labels) for one in ways)):
+            return own, notes
+        return (own, None) if len(named) == 1 else None  # called otherwise in the vault
+
+    for size, at in product((2, 1), range(1, len(words))):
+        # "What does NAME use?", "what does NAME depend on?"
+        if size < len(words) - at and (found := read(words[:at], words[-size:])):
+            yield found[0], names_of(" ".join(words[at:-size])), True, found[1]
+        before, names = words[:at], names_of(" ".join(words[at:]))
+        # "What is used by NAME?", "was nutzt NAME?", and "what uses NAME?"
+        by = _BY.fullmatch(plain_words(" ".join(before)))
+        head, label = before[: -size - bool(by)], before[-size - bool(by) :][:size]
+        of_it = by is not None or _OF_IT.fullmatch(plain_words(" ".join(head))) is not None
+        if found := read(head, label):
+            yield found[0], names, of_it, found[1]
