@@ -48,7 +48,7 @@ from notehop.app.services.lines import dated_lines, lines_of_others, lines_of_ro
 from notehop.app.services.linked_notes import labelled_lines, linked_notes
 from notehop.app.services.period import Period, period_of
 from notehop.app.services.rewriting import Newest, newest_meant
-from notehop.app.services.tasks import Due, OpenTasks, open_tasks, task_questions
+from notehop.app.services.tasks import OPEN, TICKED, Due, OpenTasks, open_tasks, task_questions
 from notehop.indexing.graph.files import fold as folded
 from notehop.indexing.shown import counted, on_one_line
 from notehop.indexing.stores.model import ChunkId, ChunkRow
@@ -114,7 +114,9 @@ class ListQuestion:
             notes = counted(len({hit.node.metadata["path"] for hit in found}), "note")
             more = "" if len(items) == len(self.tasks) else f", of the first {notes} with some"
             due = f" {self.said}" if self.said else ""
-            listed = f"{counted(sum(map(len, items)), 'open task')}{due} in {notes}{more}"
+            done = any(one.due and one.due.done for one in self.tasks.values())
+            tasks = counted(sum(map(len, items)), "task" if done else "open task")
+            listed = f"{tasks}{due} in {notes}{more}"
         elif self.said:
             listed = self.said
             found = [hit for hit in found if hit.node.metadata.get("role") != CONNECTED]
@@ -166,7 +168,9 @@ def _tasks_asked(
     questions = [*task_questions(asked.text, date.today(), view.notes_named)]
     if not questions:
         return None
-    ids = among(view.catalog.chunks_holding("[ ]"), asked.allowed)
+    done = any(one.due and one.due.done for one in questions)
+    holding = chain.from_iterable(map(view.catalog.chunks_holding, TICKED if done else OPEN))
+    ids = among(dict.fromkeys(holding), asked.allowed)
     ids = [one for one in ids if not is_template(view.path_of(one) or "")]
     words = partial(tokens_of, tokenizer=tokenizer)
     there = False
@@ -175,6 +179,8 @@ def _tasks_asked(
         if found:
             return ListQuestion(asked, question.due.said if question.due else "", found)
     question = questions[0]
+    if question.due and (question.due.only or done):
+        return None
     said = on_one_line(f"{NONE}{question.none.removeprefix('no ')}.")
     if question.due is not None and (question.tasks or question.due.strictly):
         other = None if question.tasks else Due(None, "")

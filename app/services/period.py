@@ -19,12 +19,21 @@ YEARS = 10  # in which a day or month without a year is looked for
 
 _TIME = tomllib.loads(Path(__file__).with_name("lists.toml").read_text("utf-8"))["time"]
 _WEEKDAYS: list[list[str]] = _TIME["weekdays"]
-_RELATIVE = re.compile(
-    rf"\b(?:{'|'.join(_TIME['relative'])})\b".replace(
-        "{weekday}", "|".join(map("|".join, _WEEKDAYS))
-    ),
-    re.IGNORECASE,
-)
+
+
+def time_pattern(text: str) -> re.Pattern[str]:
+    """A pattern with the words for which it has names in braces."""
+    weekdays = "|".join(map("|".join, _WEEKDAYS))
+    for name in ("this", "last", "next", "week", "month", "year", "yesterday", "tomorrow"):
+        text = text.replace(f"{{{name}}}", _TIME[name])
+    return re.compile(rf"\b(?:{text})\b".replace("{weekday}", f"(?:{weekdays})"), re.IGNORECASE)
+
+
+_RELATIVE = time_pattern("|".join(_TIME["relative"]))
+_SAYS = {
+    name: time_pattern(f"{{{name}}}")
+    for name in ("last", "next", "week", "month", "year", "yesterday", "tomorrow", "weekday")
+}
 _NUMBERS: dict[str, int] = _TIME["numbers"]
 _COUNTED = re.compile(_TIME["counted"].replace("{number}", "|".join(_NUMBERS)), re.IGNORECASE)
 _MAY = re.compile(_TIME["may"], re.IGNORECASE)
@@ -139,8 +148,13 @@ def period_of(text: str, today: date, *, ahead: bool = False) -> Period | None:
     if len(days) + (found is not None) != 1:
         return None
     if found is not None:
-        first, end = _relative(found, today, ahead=ahead)
-        if ahead and first == today and found["weekday"] and _UNTIL.search(text, 0, found.start()):
+        first, end = _relative(found[0], today, ahead=ahead)
+        if (
+            ahead
+            and first == today
+            and _SAYS["weekday"].search(found[0])
+            and _UNTIL.search(text, 0, found.start())
+        ):
             first, end = first + timedelta(days=7), end + timedelta(days=7)  # not only today
         return of(first, end, found.start(), len(found[0]))
     (day,) = days
@@ -189,32 +203,33 @@ def _dated(day: Day, year: int) -> tuple[date, date]:
     return begins, begins + timedelta(days=1) if day.day else _next_month(begins)
 
 
-def _relative(found: re.Match[str], today: date, *, ahead: bool) -> tuple[date, date]:
+def _relative(text: str, today: date, *, ahead: bool) -> tuple[date, date]:
     """The first of the days that are told from today on, and the one after the last."""
     day = timedelta(days=1)
-    if found["number"]:
-        return date(int(found["number"]), 1, 1), date(int(found["number"]) + 1, 1, 1)
-    later = (found["next"] is not None) - (found["last"] is not None)
-    if found["week"]:
+    if text[-4:].isdigit():
+        return date(int(text[-4:]), 1, 1), date(int(text[-4:]) + 1, 1, 1)
+    says = {name: found[0] for name, one in _SAYS.items() if (found := one.search(text))}
+    later = ("next" in says) - ("last" in says)
+    if weekday := says.get("weekday", "").lower():
+        number = next(week.index(weekday) for week in _WEEKDAYS if weekday in week)
+        back = (today.weekday() - number - 1) % 7 + 1
+        if later > 0:
+            back = (today.weekday() - number) % 7 - 7
+        elif ahead and not later:
+            back -= 7
+        return today - back * day, today - (back - 1) * day
+    if "week" in says:
         monday = today - (today.weekday() - 7 * later) * day
         return monday, monday + 7 * day
-    if found["month"]:
+    if "month" in says:
         first = today.replace(day=1)
         if later:
             first = _next_month(first) if later > 0 else (first - day).replace(day=1)
         return first, _next_month(first)
-    if not found["year"]:
-        back = 1 if found["yesterday"] else -1 if found["tomorrow"] else 0
-        if said := (found["weekday"] or "").lower():
-            number = next(week.index(said) for week in _WEEKDAYS if said in week)
-            back = (today.weekday() - number - 1) % 7 + 1
-            if found["coming"]:
-                back = (today.weekday() - number) % 7 - 7
-            elif ahead and not found["ago"]:
-                back -= 7
-        return today - back * day, today - (back - 1) * day
-    year = today.year + later
-    return date(year, 1, 1), date(year + 1, 1, 1)
+    if "year" in says:
+        return date(today.year + later, 1, 1), date(today.year + later + 1, 1, 1)
+    back = ("yesterday" in says) - ("tomorrow" in says)
+    return today - back * day, today - (back - 1) * day
 
 
 def _next_month(day: date) -> date:

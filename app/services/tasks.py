@@ -11,7 +11,7 @@ from pathlib import Path
 
 from notehop.app.retrieval.intents import SMALL, bare, names_of
 from notehop.app.services.kinds import NOT, plain_words
-from notehop.app.services.period import Period, day_said, period_of
+from notehop.app.services.period import Period, day_said, period_of, time_pattern
 from notehop.indexing.stores.model import ChunkId, ChunkRow
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.tokens.words import fold
@@ -22,7 +22,7 @@ _TASKS = tomllib.loads(Path(__file__).with_name("lists.toml").read_text("utf-8")
 
 def _pattern(*written: str) -> re.Pattern[str]:
     text = "|".join(written)
-    for name in ("open", "task", "due", "overdue"):
+    for name in ("open", "task", "due", "overdue", "done"):
         text = text.replace(f"{{{name}}}", _TASKS[name])
     return re.compile(text, re.IGNORECASE)
 
@@ -31,16 +31,23 @@ _ASKS, _ASKS_AT_A_TIME = _pattern(*_TASKS["asks"]), _pattern(*_TASKS["asks_at_a_
 _DUE, _OVERDUE = _pattern(r"\b(?:{due})\b"), _pattern(r"\b(?:{overdue})\b")
 _STATE, _TASK = _pattern("{open}|{overdue}"), _pattern("{task}")
 _PAST, _NOTED = _pattern(_TASKS["past"]), _pattern(_TASKS["noted"])
+_UNDATED, _IMPORTANT = (_pattern(rf"\b{_TASKS[one]}\b") for one in ("undated", "important"))
+_OF_THE, _MARK_OF_IMPORTANT = time_pattern(_TASKS["of_the"]), _pattern(_TASKS["mark_of_important"])
+_DONE, _DONE_MARK = _pattern(*_TASKS["asks_for_done"]), _pattern(_TASKS["done_mark"])
 _MARK = _pattern(_TASKS["due_mark"])
 _WORD = re.compile(r"\w[\w'’.-]*")
 _ASKING = frozenset(_TASKS["asking"])
-_OPEN = re.compile(r"^[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[ \][ \t]+(\S.*)$", re.MULTILINE)
+_BOX = {
+    box: re.compile(rf"^[ \t>]*(?:[-*+]|\d{{1,9}}[.)])[ \t]+\[{box}\][ \t]+(\S.*)$", re.M)
+    for box in (" ", "[xX]")
+}
+OPEN, TICKED = ("[ ]",), ("[x]", "[X]")
 
 
-def due_day(task: str) -> date | None:
-    """The day on which a task is due by its line: ``📅 2026-06-03``, ``due: 2026-06-03``, ``(due 3 June
-    2026)``; None if it says none, or no year."""
-    for mark in _MARK.finditer(task):
+def due_day(task: str, *, done: bool = False) -> date | None:
+    """The day on which a task is due, or was ``done``, by its line: ``📅 2026-06-03``, ``due: 2026-06-03``,
+    ``(due 3 June 2026)``; None if it says none, or no year."""
+    for mark in (_DONE_MARK if done else _MARK).finditer(task):
         if day := day_said(task[mark.end() : mark.end() + 24].removeprefix("[["), last=True):
             return day
     return None
@@ -48,15 +55,22 @@ def due_day(task: str) -> date | None:
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """When tasks are wanted to be due; None is any day. ``strictly``: a note of that time does not do."""
+    """When tasks are wanted to be due; None is any day. ``strictly``: a note of that time does not do.
+    ``only``: which alone are taken, whenever they are due. ``done``: those that were done then."""
 
     period: Period | None
     said: str
     strictly: bool = True
+    only: Callable[[str], bool] | None = None
+    done: bool = False
 
     def takes(self, task: str, day_of_note: str) -> bool:
         """Whether a task is due then; where no day is said of it, whether its note is of that time."""
-        day = due_day(task)
+        if self.only is not None:
+            return self.only(task)
+        if self.done and self.period is None:
+            return True
+        day = due_day(task, done=self.done)
         if day is None and not self.strictly and self.period and day_of_note:
             day = date.fromisoformat(day_of_note[:10])
         return day is not None and (self.period is None or self.period.holds(day))
@@ -79,7 +93,7 @@ class OpenTasks:
         ]
         return [
             found.span(1)
-            for found in _OPEN.finditer(text)
+            for found in _BOX["[xX]" if self.due and self.due.done else " "].finditer(text)
             if not said or any(name.search(found[1]) for name in said)
             if self.due is None or self.due.takes(found[1], self.day_of_note)
         ]
@@ -115,6 +129,8 @@ def task_questions(
     """
     if named(bare(text)) and _STATE.search(text) is None:
         return  # a note is called "Tasks"
+    if _TASK.search(text):
+        text = _OF_THE.sub("this ", text)
     found = _ASKS.search(text)
     overdue, is_due = _OVERDUE.search(text), _DUE.search(text)
     periods: list[Period] = []
@@ -126,23 +142,44 @@ def task_questions(
             periods = [*last.and_before(), coming] if is_past else [*coming.and_before()]
     said = " ".join((periods[0].rest if periods else text).split())
     dues: list[Due | None] = [None]
-    if periods:
+    done = None if NOT.search(plain_words(text)) else _DONE.search(said)
+    if done:
+        times = [_due(text, one, strictly=False) for one in periods]
+        days = [
+            replace(one, done=True, said=one.said.replace("due or noted", "done")) for one in times
+        ]
+        dues = [*days] or [Due(None, "done", strictly=False, done=True)]
+    elif periods:
         dues = [_due(text, one, strictly=bool(overdue or is_due)) for one in periods]
+    elif _UNDATED.search(text):
+        dues = [Due(None, "without a due date", strictly=False, only=_is_undated)]
+    elif (important := _IMPORTANT.search(text)) and not overdue and _TASK.search(text):
+        said_so = f"marked as {important[0]}"
+        dues = [Due(None, said_so, strictly=False, only=_is_important), None]
     elif is_due and not overdue:
         if NOT.search(plain_words(text[: is_due.start()])):
             return  # tasks without a due date
         dues = [Due(None, "due on a day that it says")]
-    if overdue:
+    if overdue and not done:
         dues = [_overdue(due, today) for due in dues]
     if dues[0] is not None:
-        found = _ASKS_AT_A_TIME.search(said) if found is None else _ASKS.search(said)
+        found = done or (_ASKS_AT_A_TIME.search(said) if found is None else _ASKS.search(said))
     if found is None:
         return
     word = _TASK.search(found[0])
     tasks = "" if word is None else word[0]
     for due in dues:
         if due is None or due.period is not None or tasks:  # "what is due?" may be a rent
-            yield TaskQuestion(_subject(said, found), due, tasks)
+            marked = due is not None and due.only is _is_important
+            yield TaskQuestion(_subject(said, found, marked=marked), due, tasks)
+
+
+def _is_undated(task: str) -> bool:
+    return due_day(task) is None
+
+
+def _is_important(task: str) -> bool:
+    return _MARK_OF_IMPORTANT.search(task) is not None
 
 
 def _due(text: str, period: Period, *, strictly: bool) -> Due:
@@ -167,14 +204,15 @@ def _overdue(due: Due | None, today: date) -> Due:
     )
 
 
-def _subject(text: str, found: re.Match[str]) -> str:
-    """The words of a question that say what the tasks are of."""
+def _subject(text: str, found: re.Match[str], *, marked: bool = False) -> str:
+    """The words of a question that say what the tasks are of, and not that they are ``marked``."""
+    when = (_DUE, _OVERDUE, _UNDATED, *((_IMPORTANT,) if marked else ()))
+    said = [found, *(one for pattern in when for one in pattern.finditer(text))]
     named = [
         one
         for one in _WORD.finditer(text)
-        if not found.start() <= one.start() < found.end()
+        if not any(each.start() <= one.start() < each.end() for each in said)
         and fold(one[0]).casefold() not in SMALL | _ASKING
-        and not (_DUE.fullmatch(one[0]) or _OVERDUE.fullmatch(one[0]))
     ]
     return text[named[0].start() : named[-1].end()] if named else ""
 

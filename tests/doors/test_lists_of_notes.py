@@ -44,7 +44,8 @@ NOTES |= {
     "Cy Elm.md": "---\nrole: clerk to the potter\n---\nOn Fridays.\n",
     "Fair.md": "In the hall.\n\n- Jury: Ann, Bo\n",
     "Talks/2025-11-03 Talk.md": "---\nguest: Bo Ash\n---\nOf wax.\n",
-    "Talks/2025-12-03 Talk.md": "---\nguest: Bo Ash\n---\nOf slip.\n\n- [ ] Buy some.\n",
+    "Talks/2025-12-03 Talk.md": "---\nguest: Bo Ash\n---\nOf slip.\n\n- [ ] Buy some.\n"
+    "- [x] Thank Bo ✅ 2025-12-05\n- [x] Sweep\n",
     "Talks/2025-12-04 Talk.md": "---\nguest: Ann Oak\n---\nOf ash.\n",
     "Talks/2131-12-03 Talk.md": "---\nguest: Bo Ash\n---\nOf oak.\n",
 }

@@ -18,7 +18,7 @@ NOTES = {
     ),
     "2026-03-02.md": "- [ ] Call Ida about the Kiln\n"
     "- [ ] Water the plants [due:: March 2126]\n- [x] Sleep\n",
-    "2026-03-05.md": "Nothing to do.\n\n> - [ ] Pay the rent\n",
+    "2026-03-05.md": "Nothing to do.\n\n> - [ ] Pay the rent ⏫\n",
     "Glaze.md": "A glaze of ash. [ ] is no box in a sentence.\n",
     "Chores.md": "---\naliases: [03-05]\n---\n## Tasks\n\n- Sweep the floor.\n",
     "Templates/Day.md": "- [ ] Plan the day 📅 2026-03-10\n",
@@ -27,7 +27,7 @@ NOTES = {
 
 OWN = ["Mend the lid 📅 2026-03-10", "Ask Jon for sand"]
 PLANTS = "Water the plants [due:: March 2126]"
-ALL = [*OWN, "Call Ida about the Kiln", PLANTS, "Pay the rent"]
+ALL = [*OWN, "Call Ida about the Kiln", PLANTS, "Pay the rent ⏫"]
 
 
 def items(text: str) -> list[str]:
@@ -56,7 +56,7 @@ def test_those_of_a_note_and_those_that_name_it(vault: VaultHandle, name: str) -
 def test_those_that_speak_of_what_no_note_is_called(vault: VaultHandle) -> None:
     assert items(vault.ask("any open tasks about the plants?").answer) == [PLANTS]
     assert "open task" not in vault.ask("any open tasks about the roof?").answer
-    assert items(vault.ask("what do I still have to do for 03-05?").answer) == ["Pay the rent"]
+    assert items(vault.ask("what do I still have to do for 03-05?").answer) == ["Pay the rent ⏫"]
 
 
 @pytest.mark.parametrize(("question", "named"), rows(__file__, "those_of_a_time"))
@@ -67,7 +67,7 @@ def test_those_of_a_time(vault: VaultHandle, question: str, named: list[str]) ->
 
 
 def test_filters_leave_some(vault: VaultHandle) -> None:
-    assert items(vault.ask("open tasks path:2026-03-05").answer) == ["Pay the rent"]
+    assert items(vault.ask("open tasks path:2026-03-05").answer) == ["Pay the rent ⏫"]
 
 
 @pytest.mark.parametrize(("question", "said"), rows(__file__, "none_is_said"))
