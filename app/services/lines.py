@@ -20,9 +20,11 @@ from notehop.app.services.kinds import (
     NO_KIND,
     NOT,
     WORDS,
+    asks_for_a_list,
     candidates,
     covering,
     key_of_a_day,
+    key_words,
     notes_meeting,
     plain_words,
     telling,
@@ -42,6 +44,7 @@ Lines = tuple[str, dict[ChunkId, tuple[str, int]]]
 ARTICLE = "|".join(map(re.escape, BEFORE))
 LABELLED = re.compile(r"[\s>*_+(\[-]*(?P<key>[^\W\d_][^:\n]{0,40}):{1,2}[\s*_\[]*(?P<value>\S.*)")
 _OPEN_ENDED = re.compile(WORDS["open_ended"], re.IGNORECASE)
+_SUMS, _WHAT_THEY_HAVE = frozenset(WORDS["sums"]), re.compile(WORDS["what_they_have"])
 _ROLES = frozenset(WORDS["rewriting"]["roles"])
 _WHO = re.compile(rf"^(?:{'|'.join(WORDS['rewriting']['who'])}) (?:{ARTICLE}) (?P<role>.+)$")
 OF_A_ROLE = (
@@ -175,6 +178,41 @@ def lines_of_others(
             if place := line_of(denied.key, value, path, view, asked.allowed):
                 lines[place[0]] = place[1:]
     return (said, lines) if lines else None
+
+
+def lines_of_property(
+    asked: Narrowed, view: Snapshot, tokenizer: Tokenizer, is_template: Callable[[str], bool]
+) -> Lines | None:
+    """Read a question for what all notes of a kind have for a property ("deadlines of the grants"); None
+    where it is another."""
+    plain = plain_words(asked.text)
+    words, found = (
+        tokens_of(" ".join(telling(plain)), tokenizer),
+        candidates(plain, view.labels, tokenizer),
+    )
+    if NOT.search(plain) or not (asks_for_a_list(plain) or _WHAT_THEY_HAVE.match(plain)):
+        return None
+    for key in view.labels.property_keys() if 1 < len(words) <= LONGEST else ():
+        own = key_words(key, words, tokenizer)
+        rest = [one for one in words if one not in own]
+        kind = [one for one in rest if one not in _SUMS]
+        for chosen in islice(covering(kind, found), CHOICES if own and kind else 0):
+            those = notes_meeting(chosen, view.labels)
+            label = property_label(key)
+            values = {
+                one: view.labels.having(label, one) & those for one in view.labels.values(label)
+            }
+            lines: dict[ChunkId, tuple[str, int]] = {}
+            for value, path in sorted((one, path) for one in values if one for path in values[one]):
+                place = (
+                    None if is_template(path) else line_of(key, value, path, view, asked.allowed)
+                )
+                if place and place[1]:
+                    lines.setdefault(place[0], place[1:])
+            if len(lines) > 1:
+                summed = " (they are not added up)" if kind != rest else ""
+                return f"{{has|have}} {key}{summed}", lines
+    return None
 
 
 def lines_of_role(

@@ -44,7 +44,12 @@ from notehop.app.services.kinds import (
     telling,
     tokens_of,
 )
-from notehop.app.services.lines import dated_lines, lines_of_others, lines_of_role
+from notehop.app.services.lines import (
+    dated_lines,
+    lines_of_others,
+    lines_of_property,
+    lines_of_role,
+)
 from notehop.app.services.linked_notes import labelled_lines, linked_notes
 from notehop.app.services.period import Period, period_of
 from notehop.app.services.rewriting import Newest, newest_meant
@@ -60,6 +65,8 @@ FROM_NOTE = "From the note {}"
 LISTED_MOST = 20  # notes that are listed where a question asks for all of a kind
 _CALLED = ("title", "h1", "h2", "h3")  # fields of the lexical index
 _NEWEST = re.compile(WORDS["newest"])
+_EVERY_NOTE = re.compile(WORDS["every_note"])
+_YEAR = re.compile(r"\b(?:19|20)\d\d\b(?!-)")
 _NOTES_THAT_SAY = re.compile(WORDS["notes_that_say"], re.IGNORECASE)
 _ASKS_WHAT_IT_SAYS = re.compile(WORDS["asks_what_it_says"], re.IGNORECASE)
 _VERBS = re.compile(r"\{(\w+)\|(\w+)\}")  # of one note, and of several
@@ -124,9 +131,10 @@ class ListQuestion:
             left = self.narrowed.notes.only or frozenset[str]()
             whole = len(found) != wanted.asked.top_k
             count = len(found) if whole else len(left - self.narrowed.notes.without)
-            match = f"{count:,} {'note matches' if count == 1 else 'notes match'}"
+            match = f"match{'es' * (count == 1)} {', '.join(self.narrowed.said)}"
+            match = match if self.narrowed.said else "in the vault"
             more = f"; the newest {len(found)}" if count > len(found) else ""
-            listed = f"{match} {', '.join(self.narrowed.said)}{more}"
+            listed = f"{counted(count, 'note')} {match}{more}"
         return [
             NodeWithScore(node=noted(hit.node, listed=listed), score=hit.score) for hit in found
         ]
@@ -217,6 +225,10 @@ def list_question(
     )
     if known:
         return known
+    if _EVERY_NOTE.match(plain_words(text)):
+        holding = asked.allowed and filter(None, view.paths_of(asked.allowed))
+        paths = frozenset(path for path in holding or labels.paths() if not is_template(path))
+        return ListQuestion(asked._replace(notes=replace(asked.notes, only=paths), lists=True))
     period = period_of(text, today)
     plain = plain_words(text if period is None else period.rest)
     if period and (dated := dated_lines(plain, period, asked, view, tokenizer, is_template)):
@@ -238,6 +250,11 @@ def list_question(
     for one in (None,) if period is None else period.and_before():
         if found := conditions_of(plain, one, view, tokenizer, today):
             break
+    years = [] if found or period or not ASKS_OF_A_TIME.search(plain) else _YEAR.findall(text)
+    if len(years) == 1 and (of_year := period_of(f"in {years[0]}", today)):  # "réunions de 2026"
+        without = plain_words(text.replace(years[0], ""))
+        if found := conditions_of(without, of_year, view, tokenizer, today):
+            plain, period = without, of_year
     if compared and any({*plain_words(one.value).split()} & {*compared.numbers} for one in found):
         found = ()  # what is equal is neither above nor below
     for kinds, not_so in () if found else denied(plain, view, tokenizer):
@@ -253,7 +270,7 @@ def list_question(
         of_all = f"The newest of {meant.of:,} notes" if meant.of > 1 else "The one note"
         of_all += f" with “{meant.kind}”"
         return _note(meant.path, view, asked, of_all)
-    for lines_for in () if found else (lines_of_role, labelled_lines):
+    for lines_for in () if found else (lines_of_role, labelled_lines, lines_of_property):
         if told := lines_for(asked, view, tokenizer, is_template):
             return ListQuestion(asked, told[0], lines=told[1])
     if not found:
