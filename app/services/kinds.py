@@ -314,7 +314,7 @@ def candidates(plain: str, labels: NoteLabels, tokenizer: Tokenizer) -> list[Nam
     asked = named(plain)
     said = telling(plain)
     begins = {word[:BEGINNING] for word in (*said, *tokens_of(" ".join(said), tokenizer))}
-    written = [*chain.from_iterable(map(_accented, sorted(begins)))]
+    written = [*chain.from_iterable(map(accented, sorted(begins)))]
     patterns = (
         re.escape(word) + (r"(?![^\W_])" if len(word) < BEGINNING else "")
         for word in sorted(begins)
@@ -363,7 +363,7 @@ def candidates(plain: str, labels: NoteLabels, tokenizer: Tokenizer) -> list[Nam
     return [*chain.from_iterable(found.values())]
 
 
-def _accented(begins: str) -> Iterator[str]:
+def accented(begins: str) -> Iterator[str]:
     """The beginning of a word, and what it is with an accent on one of its letters."""
     yield begins
     for at, letter in enumerate(begins):

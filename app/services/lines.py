@@ -1,5 +1,6 @@
 """The lines of notes that a question asks for: with a day of a property ("contracts that end in 2026"), with
-another value of one ("invoices that are not paid"), or saying who has a role ("who is the technician?")."""
+another value of one ("invoices that are not paid"), saying who has a role ("who is the technician?"), or what
+a property of a note that is named says ("pages of the Book of Knots")."""
 
 from __future__ import annotations
 
@@ -9,8 +10,10 @@ from datetime import date, timedelta
 from functools import cache, reduce
 from itertools import chain, islice
 
+from notehop.app.answer.passages import properties
+from notehop.app.answer.question import read
 from notehop.app.retrieval.filters import AllowedChunks, Condition, Narrowed, Paths, among, notes_of
-from notehop.app.retrieval.intents import BEFORE, SMALL, names_of
+from notehop.app.retrieval.intents import BEFORE, SMALL, Subject, bare, names_of
 from notehop.app.services.kinds import (
     BEGINNING,
     CHOICES,
@@ -20,6 +23,7 @@ from notehop.app.services.kinds import (
     NO_KIND,
     NOT,
     WORDS,
+    accented,
     asks_for_a_list,
     candidates,
     covering,
@@ -43,10 +47,17 @@ Lines = tuple[str, dict[ChunkId, tuple[str, int]]]
 
 ARTICLE = "|".join(map(re.escape, BEFORE))
 LABELLED = re.compile(r"[\s>*_+(\[-]*(?P<key>[^\W\d_][^:\n]{0,40}):{1,2}[\s*_\[]*(?P<value>\S.*)")
+_TEXT = re.compile(r".+")
 _OPEN_ENDED = re.compile(WORDS["open_ended"], re.IGNORECASE)
 _SUMS, _WHAT_THEY_HAVE = frozenset(WORDS["sums"]), re.compile(WORDS["what_they_have"])
 _ROLES = frozenset(WORDS["rewriting"]["roles"])
-_WHO = re.compile(rf"^(?:{'|'.join(WORDS['rewriting']['who'])}) (?:{ARTICLE}) (?P<role>.+)$")
+_WHO = re.compile(
+    rf"^(?:(?P<who>{'|'.join(WORDS['rewriting']['who'])}) )?"
+    rf"(?:{'|'.join(map(plain_words, BEFORE))}) (?P<role>.+)$"
+)
+_OF_A_NUMBER = frozenset(WORDS["of_a_number"])
+_ELIDED = re.compile(r"\b(\w{1,2}['’])(?=\w{3})")  # "l'alarme"
+SHORTENED = 3  # letters of a key that is the beginning of a word ("tel")
 OF_A_ROLE = (
     3  # words that it has, and lines that may tell who somebody is: more are of several things
 )
@@ -139,15 +150,18 @@ def _lines_in_text(
                 yield key_label(key), said["value"], frozenset([one.path]), place
 
 
-def line_of(key: str, value: str, path: str, view: Snapshot, allowed: AllowedChunks) -> Line | None:
-    """The line of a note's properties with a value: its passage, text and number; its first passage where
-    none has it, or for no value, and None where none of the note is allowed."""
+def line_of(
+    key: str, value: str | None, path: str, view: Snapshot, allowed: AllowedChunks
+) -> Line | None:
+    """The line of a note's properties with a value, None for any: its passage, text and number; its first
+    passage where none has it, or for an empty one, and None where none of the note is allowed."""
     ids = among((one.id for one in view.chunks_of(path)), allowed)
-    for one in view.chunks(ids if value else ()).values():
-        for number, line in enumerate(one.text.splitlines()):
-            name, _, said = line.partition(":")
-            if key_label(name) == key and value in said.casefold():
-                return one.id, line.removesuffix("·").rstrip(), one.first_line + number
+    for one in view.chunks(() if value == "" else ids).values():
+        found = [(each.text, each.ranges[0][0]) for each in properties(one.text)]
+        for text, at in found or [(line[0], line.start()) for line in _TEXT.finditer(one.text)]:
+            name, _, said = text.partition(":")
+            if key_label(name) == key and (value or "") in said.casefold():
+                return one.id, text.strip(), one.first_line + one.text.count("\n", 0, at)
     return (ids[0], "", 0) if ids else None
 
 
@@ -215,27 +229,76 @@ def lines_of_property(
     return None
 
 
+def line_of_named(
+    asked: Narrowed, view: Snapshot, tokenizer: Tokenizer, is_template: Callable[[str], bool]
+) -> tuple[str, Line] | None:
+    """Read a question for a property, by its key, of the note that it names: the note's title, and the line;
+    None where it asks for anything beside, or how or why."""
+    if {"howto", "reason", "comparison"}.intersection(read(asked.text).forms):
+        return None
+    for paths, said in _notes_and_words(asked.text, view, tokenizer):
+        those = [path for path in paths if not is_template(path)]
+        words = [word for word in said if word not in _OF_A_NUMBER] or said
+        # Each word, and how else it is spelt.
+        alike = [
+            frozenset(tokenizer.weights([one], view.lexical))
+            for one in tokens_of(" ".join(words), tokenizer)
+        ]
+        if not words or len(those) != 1:
+            continue
+        row = view.notes_at(those)[those[0]]
+        for key in map(str, row.front_matter):
+            own = frozenset(tokens_of(" ".join(telling(plain_words(key))), tokenizer))
+            shortened = len(key) == SHORTENED and all(word.startswith(key) for word in words)
+            if shortened or (own <= frozenset().union(*alike) and all(own & one for one in alike)):
+                place = line_of(key_label(key), None, row.path, view, asked.allowed)
+                if place and place[1]:
+                    return row.title, place
+    return None
+
+
+def _notes_and_words(
+    text: str, view: Snapshot, tokenizer: Tokenizer
+) -> Iterator[tuple[Paths, Sequence[str]]]:
+    """The notes of each name that stands in a text, the longest first, and the other words that tell
+    something; where none does, the notes with some of its words in their titles."""
+    text = _ELIDED.sub(r"\1 ", text)
+    named = Subject(view, text, None).named
+    for first, end in sorted(named, key=lambda span: (span[0] - span[1], span[0])):
+        yield named[first, end], telling(plain_words(f"{text[:first]} {text[end:]}"))
+    titles = {
+        word: frozenset(filter(None, view.paths_of(view.lexical.holding(own, "title"))))
+        for word in (() if named else telling(plain_words(text)))
+        if (own := tokens_of(word, tokenizer))
+    }
+    if called := [paths for paths in titles.values() if paths]:
+        yield reduce(frozenset.intersection, called), [one for one in titles if not titles[one]]
+
+
 def lines_of_role(
     asked: Narrowed, view: Snapshot, tokenizer: Tokenizer, is_template: Callable[[str], bool]
 ) -> Lines | None:
     """Read a question for who has a role, or belongs to a group; None where it is another, or no note says so
-    by a property or in a line that begins with it ("Committee: Ida, Per")."""
+    by a property or in a line that begins with it ("Committee: Ida, Per"); a role alone ("the chair?") is
+    asked for as a property has it."""
     found = _WHO.match(plain_words(asked.text))
-    role = found["role"] if found else ""
+    role, whole = (found["role"], not found["who"]) if found else ("", False)
     tokens = tokens_of(role, tokenizer)
     if not 0 < len(tokens) <= OF_A_ROLE or view.named_any(names_of(role)):
         return None
     lines: dict[ChunkId, tuple[str, int]] = {}
     ids = among(sorted(view.lexical.holding(tokens, "content")), asked.allowed)
-    for one in view.chunks(ids).values():
+    for one in view.chunks(() if whole else ids).values():
         for number, line in enumerate(one.text.splitlines(), one.first_line):
             said = None if one.kind == "properties" else LABELLED.match(line)
             if said and tokens_of(said["key"], tokenizer) == tokens and not is_template(one.path):
                 lines[one.id] = line.strip(), number
     if len(lines) > OF_A_ROLE:
         lines = {}
-    known = roles_in(role, view)
-    for key, value, notes in sorted(known, key=lambda one: role not in one[1].split()):
+    known = sorted(roles_in(role, view), key=lambda one: role not in one[1].split())
+    # Who is the president is no honorary president, where somebody is just that.
+    so = [one for one in known if is_role(one[0]) and plain_words(one[1]) == role]
+    for key, value, notes in so or (() if whole else known):
         # A mother-in-law is no mother.
         words = value.casefold().split()
         stems = [" ".join(tokens_of(one, tokenizer)) for one in words]
@@ -248,13 +311,15 @@ def lines_of_role(
             place = None if is_template(path) else line_of(key, value, path, view, asked.allowed)
             if place and place[1]:
                 lines[place[0]] = place[1:]
-    return (f"{{tells|tell}} of the {role}", lines) if lines else None
+    said = (asked.text[one.start() :] for one in re.finditer(r"\w+", asked.text))
+    typed = next((bare(one) for one in said if plain_words(one) == role), role)
+    return (f"{{tells|tell}} of the {typed}", lines) if lines else None
 
 
 def roles_in(plain: str, view: Snapshot) -> Iterator[tuple[str, str, Paths]]:
     """The key and value of the properties whose value may have words of a text, and their notes."""
     begins = {word[:BEGINNING] for word in telling(plain)}
-    for name, value in view.labels.with_any(begins):
+    for name, value in view.labels.with_any([*chain.from_iterable(map(accented, sorted(begins)))]):
         key = property_key(name) or (TYPE if name == TYPE else None)
         if key is not None and (key == TYPE or key not in NO_KIND) and value != "true":
             yield key, value, view.labels.having(name, value)

@@ -46,6 +46,7 @@ from notehop.app.services.kinds import (
 )
 from notehop.app.services.lines import (
     dated_lines,
+    line_of_named,
     lines_of_others,
     lines_of_property,
     lines_of_role,
@@ -80,8 +81,9 @@ class ListQuestion:
 
     ``narrowed`` is what it leaves, where notes are listed; ``tasks`` what is wanted of the passages with
     open tasks, and ``said`` when they are due; ``lines`` are those to be listed, and their number, by the
-    passage, and ``said`` what they have in common. ``others`` are passages that ``said`` tells of alone;
-    where there are none it tells that there is nothing to list, and what is found is what is near.
+    passage, and ``said`` what they have in common. ``others`` are passages that ``said`` tells of alone, by
+    their ``lines`` if there are any; where there are none it tells that there is nothing to list, and what
+    is found is what is near.
     """
 
     narrowed: Narrowed
@@ -270,6 +272,9 @@ def list_question(
         of_all = f"The newest of {meant.of:,} notes" if meant.of > 1 else "The one note"
         of_all += f" with “{meant.kind}”"
         return _note(meant.path, view, asked, of_all)
+    if not found and (line := line_of_named(asked, view, tokenizer, is_template)):
+        title, (passage, *place) = line
+        return ListQuestion(asked, FROM_NOTE.format(title), lines={passage: (*place,)})
     for lines_for in () if found else (lines_of_role, labelled_lines, lines_of_property):
         if told := lines_for(asked, view, tokenizer, is_template):
             return ListQuestion(asked, told[0], lines=told[1])

@@ -39,7 +39,10 @@ NOTES |= {
     for n, name in enumerate(("Celadon", "Tenmoku"), 4)
 }
 NOTES |= {
-    "Ann Oak.md": "---\nrole: head potter\n---\nBy the door.\n",
+    "Ann Oak.md": "---\nrole: head potter\ntel: 0131 496 0123\nwheels:\n- kick\n- pedal\n---\nBy the door.\n",
+    "Di Fir.md": "---\nrole: packer\n---\nOn Mondays.\n",
+    "Ed Yew.md": "---\nrole: packer in training\n---\nOn Tuesdays.\n",
+    "Io Ash.md": "---\nrôle: émailleuse\n---\nOn Sundays.\n",
     "Bo Ash.md": "---\nrole: potter's apprentice\n---\nFrom Leith.\n",
     "Cy Elm.md": "---\nrole: clerk to the potter\n---\nOn Fridays.\n",
     "Fair.md": "In the hall.\n\n- Jury: Ann, Bo\n",
@@ -52,7 +55,7 @@ NOTES |= {
 NOTES["2031-01-02.md"] = "Frost.\n"
 NOTES |= {"Jars/Jars.md": "Jars.\n", "Jars/Big.md": "---\ntype: jar\n---\nA jar.\n"}
 NOTES |= {"Jars/April 2026.md": "Much rain.\n", "2024-02-29.md": "A day too many.\n"}
-NOTES |= {"Jug.md": "---\ntype: jug\nDate glazed: [[2027-02-03]]\n---\nA jug.\n"}
+NOTES |= {"Jug.md": "---\ntype: jug\ncolor: grey\nDate glazed: [[2027-02-03]]\n---\nA jug.\n"}
 NOTES |= {"Barn.md": "Of oak.\n\n*Created: [[2027-01-05]]*\n- **Built**: 9 June 1999\n"}
 NOTES |= {"Loft.md": "---\ncreated: '[[2027-01-05]]'\n---\nOf fir.\n"}
 NOTES |= {
