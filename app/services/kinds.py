@@ -72,7 +72,8 @@ def conditions_of(
     if period is not None and period.end - period.first <= timedelta(days=1):
         idle |= DECIDED  # in a month, few of its notes tell
     left_over = [word for word in named if word not in idle]
-    if len(left_over) > LONGEST or len(named) > 2 * LONGEST or (period is None and not left_over):
+    most = sum(not word.isdigit() for word in left_over)  # a version is one word
+    if most > LONGEST or len(named) > 2 * LONGEST or (period is None and not left_over):
         return ()
     found = candidates(plain, labels, tokenizer)
     kinds = frozenset[str]().union(*(words for words, _ in found))
@@ -97,6 +98,10 @@ def conditions_of(
         if bare:
             is_kind = _narrows(chosen, period, asked_words, tokenizer) or (
                 len(left) > 1 and _is_so(chosen, plain, tokenizer)
+            )
+            # "License: ISC" is no more than a property with its value.
+            is_kind = is_kind or (
+                len(chosen) == 1 and bool(key_words(chosen[0].key, asked_words, tokenizer))
             )
         # What is not paid is not what has "paid", but may be what has "not paid".
         if NOT.search(plain) and not any(NOT.search(plain_words(one.value)) for one in chosen):
@@ -179,7 +184,8 @@ def _by_property(
     papers did I rate 5?", of the literature): all notes, of one kind, with that value of a property that is
     asked for by its name, or with that year; empty where there are no such."""
     asks = _ASKS.match(plain)
-    noun, _, rest = plain[asks.end() :].strip().partition(" ") if asks else ("", "", "")
+    said = plain[asks.end() :].split() if asks else []
+    noun, _, rest = " ".join(said[said[:1] == ["all"] :]).partition(" ")
     named, kind = tokens_of(" ".join(telling(rest)), tokenizer), tokens_of(noun, tokenizer)
     known = chain.from_iterable(words for words, _ in candidates(plain, view.labels, tokenizer))
     if not named or noun in ASKING | HAVING | DONE or not {*known}.isdisjoint(kind):
@@ -202,12 +208,14 @@ def _by_property(
 
 
 def are_of_one_kind(paths: Paths, view: Snapshot) -> bool:
-    """Whether several notes have their folder, their type or a tag in common."""
+    """Whether several notes have their folder, their type or a tag in common; in a vault without folders,
+    whether they have no other types."""
     rows = view.notes_at(paths).values()
     folders = {row.path.rpartition("/")[0] for row in rows}
     types = {row.page_type for row in rows}
     tags = [{*row.tags} for row in rows]
     same = any(len(one) == 1 and any(one) for one in (folders, types))
+    same = same or (len(types) == 1 and not folders_of(view.labels.paths()))
     return len(paths) > 1 and (same or bool(tags and set.intersection(*tags)))
 
 
@@ -341,7 +349,7 @@ def candidates(plain: str, labels: NoteLabels, tokenizer: Tokenizer) -> list[Nam
             by_key = full or whole & asked
             if value == "true":
                 words = whole
-            elif full and 1 < len(words) <= LONGEST:
+            elif full and 1 < len(words) <= LONGEST and not words <= asked:
                 # "Which projects does Nuria lead?" has one of her names.
                 words = frozenset(one for one in words & asked if not one.isdigit()) - by_key
             if (

@@ -244,12 +244,13 @@ def line_of_named(
             frozenset(tokenizer.weights([one], view.lexical))
             for one in tokens_of(" ".join(words), tokenizer)
         ]
-        if not words or len(those) != 1:
+        if not alike or len(those) != 1:
             continue
         row = view.notes_at(those)[those[0]]
         for key in map(str, row.front_matter):
             own = frozenset(tokens_of(" ".join(telling(plain_words(key))), tokenizer))
-            shortened = len(key) == SHORTENED and all(word.startswith(key) for word in words)
+            begins = plain_words(key)
+            shortened = len(begins) == SHORTENED and all(one.startswith(begins) for one in words)
             if shortened or (own <= frozenset().union(*alike) and all(own & one for one in alike)):
                 place = line_of(key_label(key), None, row.path, view, asked.allowed)
                 if place and place[1]:

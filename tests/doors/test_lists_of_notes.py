@@ -77,6 +77,7 @@ NOTES |= {
 NOTES["Pulley.md"] = "---\ntype: film\npotter: Iris Fell\n---\nA film of clay.\n"
 NOTES["Hut.md"] = "Of wood.\n\nUses: [[Stall]], tin\n"
 NOTES["Bills/Oil.md"] = "---\nstate: paid\n---\nA gift.\n"
+NOTES["Bills/Oil.md"] = "---\nstate: paid\nversion: draft-2.4\n---\nA gift.\n"
 NOTES["Firing 22.md"] = "---\ntype: firing\ncreated: 2031-01-01\n---\n- Cone 22.\n- Too hot.\n"
 
 
