@@ -77,7 +77,7 @@ class _Selection:
         self.properties = AskedProperties(asked, sources)
         self.fields = AskedFields(asked, sources, self.properties)
         found = [one for one in ranked if self._is_quotable(one)]
-        found = self._followed(self._without_bystanders(found))
+        found = self._followed(self._without_bystanders(self._of_the_name(found)))
         if self.form == "howto":
             found = self._steps_first(found)
         found = _first_of(self.properties.is_named, found)
@@ -298,6 +298,17 @@ class _Selection:
             return not named.source.path.endswith(".base") or self.properties.names(named)
 
         return [one for one in found if may(one)] or found
+
+    def _of_the_name(self, found: list[Candidate]) -> list[Candidate]:
+        """The candidates without notes whose name goes on with a digit behind that of one which is named:
+        *Session 12* is not *Session 1*."""
+        text = fold(self.asked.question.text).casefold()
+        titles = [fold(named.source.title).casefold() for named in self.sources]
+        own = {titles[one.source] for one in found}
+        own = {one for one in own if re.search(rf"(?<!\w){re.escape(one)}(?!\w)", text)}
+        longer = [re.compile(rf"{re.escape(one)}\d") for one in sorted(own)]
+        other = {one for one in {*titles} - own if any(each.match(one) for each in longer)}
+        return [one for one in found if titles[one.source] not in other]
 
     def _text_first(self, found: list[Candidate]) -> list[Candidate]:
         """The candidates, what a note says before its properties: where those say no more than the question,
