@@ -20,6 +20,7 @@ from notehop.app.answer.properties import has_typed
 from notehop.app.answer.question import fits, has_number, read, says_form
 from notehop.app.answer.reading import Named, Reading
 from notehop.app.answer.relevance import Asked, Candidate, score
+from notehop.app.answer.sections import notes_of_sides, says_compared
 from notehop.app.answer.selection import select
 from notehop.app.answer.synthesizer import VaultSynthesizer
 from notehop.app.models import Source
@@ -85,6 +86,10 @@ def features(
         term.weight for term in asked.terms if not any(term.word in one.held for one in best)
     ]
     defined = max(max(one.features.get(name, 0.0) for name in _DEFINED) for one in best)
+    shared = max(one.features["name_share"] for one in best)
+    if asked.question.compared:
+        # Each side has a note of its own.
+        shared = asked.share_of_names(frozenset[str]().union(*(one.held for one in best)))
     # What the treatment of gout is may be told without a sentence that defines it, if notes have its words.
     known = not any(term.missing and not term.common for term in asked.terms)
     told = asked.question.is_part and known
@@ -96,7 +101,7 @@ def features(
         "title_share": max(one.features["title_share"] for one in best),
         "beside_title": max(one.features["beside_title_share"] for one in best),
         "uncovered_rarity": max(lacking, default=0.0) / 10,
-        "names_lack": 1.0 - max(one.features["name_share"] for one in best),
+        "names_lack": 1.0 - shared,
         "number_lacks": float(any(_lacks(number, best, sources) for number in asked.numbers)),
         "unknown_name": float(asked.has_unknown_name and not asked.question.sides),
         "weak": float(weak),
@@ -195,11 +200,15 @@ NEARER = 0.06  # how much nearer to the question, as a cosine, they make their n
 
 def _in_doubt(asked: Asked, ranked: Sequence[Candidate], sources: Sequence[Named]) -> bool:
     """Whether what is likely to answer may be beside the point: no note has what much of the question
-    turns on, or it is a property or a few words, near only by the name of their note."""
+    turns on, or of the notes compared one lacks a value of what is compared, or it is a property or a few
+    words, near only by the name of their note."""
     unknown = {*_unknown(asked, telling=True)}
     weight = sum(one.weight for one in asked.terms if one.missing and one.written in unknown)
     if weight > UNKNOWN * asked.total:
         return True
+    if asked.question.compared:
+        notes = notes_of_sides(ranked, asked, sources)
+        return not all(any(says_compared(one, asked) for one in each) for each in notes)
     top = next((one for one in ranked if asked.is_told_more(one)), ranked[0])
     short = top.passage.kind == "property" or len(top.passage.text.split()) <= FEW
     vectors = asked.reading.vectors

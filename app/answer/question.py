@@ -13,7 +13,7 @@ from typing import Literal
 
 from notehop.app.answer.facts import names_of
 from notehop.app.answer.passages import WORD_LISTS, Passage
-from notehop.indexing.tokens.words import detect_language, fold
+from notehop.indexing.tokens.words import FUNCTION_WORDS, detect_language, fold
 from notehop.indexing.vault.dates import MONTH_NUMBERS
 
 DIGITS = re.compile(r"\d+(?:[.,:/-]\d+)*")
@@ -30,31 +30,8 @@ _APART = re.compile(
     r" (?:tag|woche|monat|jahr|jour|semaine|mois|ans|dia|semana|mes|ano)(?:e?[ns])?\b"
 )
 _WORD = re.compile(r"[^\W\d_]+")
-_DAYS = frozenset(
-    """
-    monday tuesday wednesday thursday friday saturday sunday montag dienstag mittwoch donnerstag
-    freitag samstag sonntag lundi mardi mercredi jeudi vendredi samedi dimanche lunes martes
-    miercoles jueves viernes sabado domingo daily weekly monthly midnight noon
-    """.split()  # noqa: SIM905 (a table of words)
-)
-NUMBER_WORDS = frozenset(
-    """
-    two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
-    seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand
-    million half dozen
-    zwei drei vier funf sechs sieben acht neun zehn zwolf dreizehn vierzehn funfzehn sechzehn
-    siebzehn achtzehn neunzehn zwanzig dreissig vierzig funfzig sechzig siebzig achtzig neunzig hundert
-    tausend dutzend
-    deux trois quatre cinq sept huit neuf dix onze douze treize quatorze quinze vingt trente
-    quarante cinquante soixante cent mille douzaine
-    tres cuatro cinco siete ocho nueve diez doce trece catorce veinte treinta cuarenta
-    cincuenta sesenta cien ciento mil docena
-    due tre quattro cinque sette otto dieci undici dodici tredici quindici venti trenta cento
-    dois duas quatro oito nove dez onze doze treze quinze vinte
-    twee drie vijf zeven acht negen tien twaalf dertien twintig dertig honderd duizend
-    tva tre fyra sju atta nio elva tolv tjugo trettio hundra tusen
-    """.split()  # noqa: SIM905 (a table of words)
-)
+_DAYS = frozenset(WORD_LISTS["days"])
+NUMBER_WORDS = frozenset(WORD_LISTS["numbers"])
 """Numbers that answer "how many" in words, folded; the index tells no numbers from other words, and
 to read them all takes longer than an answer may."""
 
@@ -155,50 +132,31 @@ FILED_ON = re.compile(
 ARTICLE = re.compile(
     r"^[\W_]*(?:(?:an?|the|der|die|das|eine?|les?|la|une?|el|los|las|il|lo|het|een|de)\s[\W_]*)?"
 )
-COPULA = re.compile(
-    r"^(?:\s*\([^)]{1,60}\))?[\s*_`\"”’]*(?:(?:is|are|was|were)(?! not\b)|means?|refers? to|stands? for"
-    r"|denotes|describes|[:=–—]| - |ist|sind|bedeutet|bezeichnet|est|sont|designe|es|son|significa|e|sono"
-    r"|sao|betekent|zijn|ar)(?:\s|$)"
-)
-SAYS_WHERE = re.compile(
-    r"^(?:see|siehe|voir|ver|vedi|zie|read|cf|more (?:in|on|at|about)|for more|refer to)\b"
-    r"|\b(?:is|are|was|were) (?:\w+ )?(?:described|explained|listed|documented|kept|written|found|"
-    r"covered|reasoned|noted|tracked|recorded|discussed) (?:\w+ ){0,2}(?:in|on|at|by|under)\b"
-    r"|\b(?:can be found|is|are|belongs?) (?:in|at|to|under) [\w' >#-]{1,60}[.]?$"
-)
-
 CLOSE = 4  # words between a number and what it counts, at most
 
 Form = Literal[
-    "open",
-    "definition",
-    "list",
-    "howto",
-    "comparison",
-    "number",
-    "date",
-    "person",
-    "place",
-    "reason",
+    "open", "definition", "list", "howto", "comparison", "number", "date", "person", "place", "reason",
     "yesno",
-]
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
     """A question, its language, and the forms that its answer may have, the likeliest first.
 
-    ``about`` is what is to be defined, in the words of the question; ``sides`` are what is to be
-    compared; ``measure`` is one of :data:`MEASURES`, ``exact`` a key of :data:`EXACT`, ``count``,
-    ``person`` or ``number``: what an answer must have in it; ``counted`` is what is counted. Empty
-    where nothing of the kind is asked. ``abbreviated`` tells that the long form of an abbreviation is
-    asked for, and not what it is; ``in_capitals`` that it is the meaning of what is written as one.
+    ``about`` is what is to be defined, in the words of the question; ``sides`` are what is to be compared,
+    ``compared`` is what of them, a key of :data:`EXACT` or ``number``; ``measure`` is one of
+    :data:`MEASURES`, ``exact`` a key of :data:`EXACT`, ``count``, ``person`` or ``number``: what an answer
+    must have in it; ``counted`` is what is counted. Empty where nothing of the kind is asked. ``abbreviated``
+    tells that the long form of an abbreviation is asked for, and not what it is; ``in_capitals`` that it is
+    the meaning of what is written as one.
     """
 
     text: str
     forms: tuple[Form, ...] = ("open",)
     about: str = ""
     sides: tuple[str, ...] = ()
+    compared: str = ""
     measure: str = ""
     language: str = "en"
     exact: str = ""
@@ -290,10 +248,19 @@ def has_date(text: str) -> bool:
     )
 
 
+_COMPARED = {
+    kind: f"(?:{'|'.join(WORD_LISTS[f'compares_{kind}'])})"
+    for kind in ("age", "date", "size", "weight", "money", "number")
+}
+"""What is compared of two that are named, as in :data:`EXACT` -> how."""
+
+COMPARATIVE = re.compile("|".join(rf"\b{one}\b" for one in _COMPARED.values()))
+_COMPARES = (*WORD_LISTS["compares"], *_COMPARED.values())
+_OR = "(?:or|oder|ou|o|eller|или)"
 _PATTERNS: Mapping[Form, str] = {
     "comparison": r"\b(?:vs|versus|compar\w+|differ\w*|unterschied\w*|vergleich\w*|verglichen"
     r"|difference|diferencia\w*|differenz\w*|diferenca\w*|verschil\w*|pros and cons"
-    rf"|(?:{'|'.join(WORD_LISTS['compares'])}) .*\b(?:or|oder|ou|o|eller|или)|plutot que)\b",
+    rf"|(?:{'|'.join(_COMPARES)}) .*\b{_OR}|plutot que)\b",
     "howto": r"^(?:and |so |please |tell me |show me |explain )*(?:how (?:do|does|did|to|can|could|"
     r"should|would|is|are|was|were|exactly)\b|steps? (?:to|for)\b|(?:best |easiest )?way to\b"
     r"|what (?:should|can|do|must|shoud) (?:i|we|you)\b)"
@@ -382,27 +349,38 @@ _ASIDE = re.compile(r" (?:in|for|at|on|within|im|bei|dans|chez|en|voor|inom)(?: 
 """What stands behind says where the term is used: "a seed in the seed bank"."""
 
 _ONCE_MORE = re.compile(r" (?:again|nochmals?|noch mal|noch einmal|deja|de nuevo|di nuovo|alweer)$")
+_WHO = re.compile(r"(?:who(?:se)?|we[rmn]|wessen|qui|quien|chi|quem|wie is)\b")
 _WHICH = re.compile(r"^what (?:are|were) (?:the|our|my|all)\b")
 
 LONGEST_TERM = 6  # words of what can be defined; more of them ask for a fact
 BEGINS = 6  # words of a question by which it has said whether it asks for a number
 
-_SIDES = (
-    re.compile(r"(?:^|\b(?:between|compare|is|are|was|use|take|get|choose)\s+)(?P<a>[^,?]{2,60}?)"
-               r"\s+(?:vs\.?|versus|compared (?:to|with))\s+(?P<b>[^,?]{2,60})", re.IGNORECASE),
-    re.compile(r"\bbetween\s+(?P<a>[^,?]{2,60}?)\s+and\s+(?P<b>[^,?]{2,60})", re.IGNORECASE),
-    re.compile(r"\bcompare\s+(?P<a>[^,?]{2,60}?)\s+(?:and|with|to)\s+(?P<b>[^,?]{2,60})", re.IGNORECASE),
-    re.compile(r"\bhow (?:do|does|is|are)\s+(?P<a>[^,?]{2,60}?)\s+"
-               r"(?:differ(?:ent)? (?:from|to)|different from)\s+"
-               r"(?P<b>[^,?]{2,60})", re.IGNORECASE),
-    re.compile(r"[,:]\s*(?P<a>[^,?]{2,60}?)\s+(?:or|oder|ou|o|eller|или)\s+(?P<b>[^,?]{2,60})", re.I),
-    re.compile(r"\b(?:zwischen|entre|tra|tussen|mellan)\s+(?P<a>[^,?]{2,60}?)\s+(?:und|et|y|e|en|och)\s+"
-               r"(?P<b>[^,?]{2,60})", re.IGNORECASE),
-)  # fmt: skip
+_A, _B = r"(?P<a>[^,?]{2,60}?)", r"(?P<b>[^,?]{2,60})"
+_SIDES = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        rf"(?:^|\b(?:between|compare|is|are|was|use|take|get|choose)\s+){_A}\s+"
+        rf"(?:vs\.?|versus|compared (?:to|with))\s+{_B}",
+        rf"\bbetween\s+{_A}\s+and\s+{_B}",
+        rf"\bcompare\s+{_A}\s+(?:and|with|to)\s+{_B}",
+        rf"\bhow (?:do|does|is|are)\s+{_A}\s+(?:differ(?:ent)? (?:from|to)|different from)\s+{_B}",
+        rf"[,:]\s*{_A}\s+{_OR}\s+{_B}",
+        rf"\b(?:zwischen|entre|tra|tussen|mellan)\s+{_A}\s+(?:und|et|y|e|en|och)\s+{_B}",
+    )
+)
+_OF_TWO = tuple(
+    (kind, re.compile(pattern))
+    for kind, more in _COMPARED.items()
+    for pattern in (
+        rf"\b{more}(?:[^,:?]{{,40}}[,:])?\s+{_A},?\s+{_OR}\s+{_B}",
+        rf"^\w+\s+{_A}\s+{more}\s+(?:{'|'.join(WORD_LISTS['than'])})\s+(?!\d){_B}",
+    )
+)
+"""What is compared -> how the two are named: "older, Ada or Bo", "is Ada older than Bo"."""
 
 _BARE_SIDE = re.compile(
     r"^\s*(?:an?|the|my|our|der|die|das|eine?|les?|la|une?|el|los|las|het|een)\s+"
-    r"|\s+(?:for|in|on|at|when|as|with|if|für|im|bei|pour|dans|para|en|voor)\s.*$",
+    r"|\s+(?:for|in|on|at|by|when|as|with|if|für|im|bei|pour|dans|para|en|voor)\s.*$",
     re.IGNORECASE,
 )
 """What a side of a comparison is without: its article, and what they are compared for."""
@@ -419,13 +397,15 @@ def read(text: str) -> Question:
     if about and "list" in forms:
         # "What are the stages" asks which there are, "what are oysters" what they are.
         forms.remove("definition" if _WHICH.match(plain) else "list")
-    if "person" in forms and re.match(
-        r"(?:who(?:se)?|we[rmn]|wessen|qui|quien|chi|quem|wie is)\b", plain
-    ):
+    if "person" in forms and _WHO.match(plain):
         # "Who made the first version" asks for no number.
         forms = [one for one in forms if one != "number"]
     if plain.startswith("was ") and language == "de" and "yesno" in forms:
         forms.remove("yesno")
+    compared, sides = _compared(text, language)
+    if compared:
+        # "Who is older, Ada or Bo" asks for two dates, and for nobody that is not named.
+        about, forms = "", ["comparison", *(one for one in forms if one in ("date", "number"))]
     measure = next((name for name in MEASURES if EXACT[name][0].search(plain)), "")
     if ("number" not in forms and measure != "contact") or "person" in forms:
         measure = ""
@@ -434,7 +414,8 @@ def read(text: str) -> Question:
         text,
         tuple(forms) or ("open",),
         about,
-        _sides(text) if "comparison" in forms else (),
+        sides or (_sides(text) if "comparison" in forms else ()),
+        compared,
         measure,
         language,
         exact,
@@ -496,9 +477,24 @@ def _defined(plain: str) -> str:
     return "" if _ROLES.search(left) and _PARSED["number"].search(plain) else left
 
 
+def _compared(text: str, language: str) -> tuple[str, tuple[str, ...]]:
+    """What of two is compared, and these two; empty where none are."""
+    plain = fold(text).casefold()
+    whole = text if len(text) == len(plain) else plain
+    for kind, pattern in _OF_TWO:
+        if found := pattern.search(plain):
+            sides = _both(whole, found)
+            begins = {fold(one).casefold().split(" ")[0] for one in sides}
+            if all(sides) and begins.isdisjoint(FUNCTION_WORDS.get(language, ())):
+                return kind, sides
+    return "", ()
+
+
 def _sides(text: str) -> tuple[str, ...]:
-    for pattern in _SIDES:
-        found = pattern.search(text)
-        if found is not None:
-            return tuple(_BARE_SIDE.sub("", found[name]).strip(" ?.!") for name in ("a", "b"))
-    return ()
+    found = next(filter(None, (pattern.search(text) for pattern in _SIDES)), None)
+    return _both(text, found) if found else ()
+
+
+def _both(text: str, found: re.Match[str]) -> tuple[str, ...]:
+    spans = (slice(*found.span(name)) for name in ("a", "b"))
+    return tuple(_BARE_SIDE.sub("", text[one]).strip(" ?.!") for one in spans)

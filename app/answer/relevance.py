@@ -12,11 +12,10 @@ from notehop.app.answer.facts import Facts, facts_of, names_of
 from notehop.app.answer.passages import WORD_LISTS, Passage
 from notehop.app.answer.question import (
     ARTICLE,
-    COPULA,
+    COMPARATIVE,
     DIGITS,
     EXACT,
     FILED_ON,
-    SAYS_WHERE,
     Question,
     has_date,
     has_number,
@@ -63,6 +62,17 @@ _SAYINGS = frozenset(("ok", "okay", "fyi", "asap", "btw", "imo", "imho"))
 
 _DEGREE = re.compile(r"\b(?:how|wie|hoe|hur) (\w+)")
 _YEAR = re.compile(r"(?:1[5-9]|20|21)\d\d")
+_COPULA = re.compile(
+    r"^(?:\s*\([^)]{1,60}\))?[\s*_`\"”’]*(?:(?:is|are|was|were)(?! not\b)|means?|refers? to|stands? for"
+    r"|denotes|describes|[:=–—]| - |ist|sind|bedeutet|bezeichnet|est|sont|designe|es|son|significa|e|sono"
+    r"|sao|betekent|zijn|ar)(?:\s|$)"
+)
+_SAYS_WHERE = re.compile(
+    r"^(?:see|siehe|voir|ver|vedi|zie|read|cf|more (?:in|on|at|about)|for more|refer to)\b"
+    r"|\b(?:is|are|was|were) (?:\w+ )?(?:described|explained|listed|documented|kept|written|found|"
+    r"covered|reasoned|noted|tracked|recorded|discussed) (?:\w+ ){0,2}(?:in|on|at|by|under)\b"
+    r"|\b(?:can be found|is|are|belongs?) (?:in|at|to|under) [\w' >#-]{1,60}[.]?$"
+)
 
 
 class Asked:
@@ -79,7 +89,10 @@ class Asked:
         asked = tuple(one for one in terms if one.word in self.about or not says_form(one.written))
         self.terms = asked if self.about and asked else terms
         # "How high is the rent" is for no height.
-        degree = {one for one in _DEGREE.findall(fold(question.text).casefold()) if says_form(one)}
+        plain = fold(question.text).casefold()
+        degree = {one for one in _DEGREE.findall(plain) if says_form(one)}
+        if question.compared:
+            degree.update(" ".join(COMPARATIVE.findall(plain)).split())
         rest = (one for one in self.terms if fold(one.written).casefold() not in degree)
         self.terms = tuple(rest) or self.terms
         self.words = frozenset(term.word for term in self.terms)
@@ -245,7 +258,7 @@ class _Sources:
 
     def leads_on(self, text: str, own: str) -> bool:
         """Whether a sentence of a note says that the answer stands in another."""
-        return SAYS_WHERE.search(fold(text).casefold()) is not None and any(
+        return _SAYS_WHERE.search(fold(text).casefold()) is not None and any(
             path != own and len(title) > 3 and title in text for title, path in self._titles.items()
         )
 
@@ -403,7 +416,7 @@ def _said_of(asked: Asked, text: str) -> tuple[int, re.Match[str] | None, bool, 
     begin = ARTICLE.sub("", text)
     ends = [word.end() for word in re.finditer(r"\w+", begin[:SUBJECT])]
     end = next((at for at in ends if asked.about <= {*asked.reading.words(begin[:at])}), 0)
-    copula = COPULA.match(begin[end:].lstrip(")")) if end else None
+    copula = _COPULA.match(begin[end:].lstrip(")")) if end else None
     alone = end > 0 and ends.index(end) < len(asked.question.about.split())
     if copula is not None and not alone and copula[0].strip('"*_`” ') in (":", "="):
         copula = None  # "Clay settles more than the limit: …" says nothing of the limit.

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import replace
 
 from notehop.app.answer.draft import Part, Quote, laid_out
 from notehop.app.answer.passages import CARDS, WORD_LISTS, Passage
+from notehop.app.answer.question import fits, has_date
 from notehop.app.answer.reading import Named, is_bare
 from notehop.app.answer.relevance import Asked, Candidate
 from notehop.app.retrieval.abbreviations import spells
@@ -42,6 +44,35 @@ _VIEW = re.compile(
     re.IGNORECASE,
 )
 """Blocks in whose place a plugin shows something else: none says what something is."""
+
+
+def names_by(named: Named, words: Callable[[str], Sequence[str]]) -> list[frozenset[str]]:
+    """The words of each name of the note of a source."""
+    return [frozenset(words(name)) for name in (named.source.title, *named.names)]
+
+
+def notes_of_sides(
+    found: Sequence[Candidate], asked: Asked, sources: Sequence[Named]
+) -> list[list[Candidate]]:
+    """Of a comparison, for each side the candidates of the notes that go by its name."""
+    words = asked.reading.words
+    sides = [frozenset(words(side)) for side in asked.question.sides]
+    # Of "Otto or Ingo Preminger" the name of one ends behind the other, "Rich Man, Poor Man" behind a comma.
+    every = asked.all_words
+    names = [names_by(named, words) for named in sources]
+    return [
+        [one for one in found if side in names[one.source]]
+        or [one for one in found if any(side < it <= every for it in names[one.source])]
+        for side in sides
+    ]
+
+
+def says_compared(one: Candidate, asked: Asked) -> bool:
+    """Whether a passage has a value of what is compared."""
+    question = replace(asked.question, exact=asked.question.compared)
+    return fits(question, one.passage, one.passage.heading, asked.reading.words) or (
+        question.compared == "age" and has_date(one.passage.text)
+    )
 
 
 class Sections:

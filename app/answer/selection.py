@@ -28,6 +28,9 @@ from notehop.app.answer.sections import (
     is_one_of_rows,
     is_view,
     length_of,
+    names_by,
+    notes_of_sides,
+    says_compared,
 )
 from notehop.indexing.tokens.words import fold
 
@@ -109,7 +112,7 @@ class _Selection:
         self.field = self.fields.first(ranked)
         if self.field is not None and found[:1] != [self.field]:
             found = [self.field, *found]
-        self.found = found
+        self.found, self.compares = found, False
 
     def quotes(self, limit: int, of_one: int, of_all: int) -> list[Quote]:
         """What answers, of so many sources at most, and words of one and of all."""
@@ -131,7 +134,9 @@ class _Selection:
         led = self._led_to(top)
         settled = self.form == "definition" and defines(top)
         near = NEAR
-        if top is self.field:
+        if self.compares:
+            near = -math.inf
+        elif top is self.field:
             near = 0.0
         elif settled or self.properties.is_named(top) or self.properties.is_typed(top):
             near = DEFINED
@@ -194,16 +199,10 @@ class _Selection:
         }
 
     def _sides(self) -> list[Candidate]:
-        """Of a comparison, how the notes begin that go by the names of its sides, else the best passage of
-        what speaks of them all, else the best for each."""
+        """Of a comparison, for each side what the note that goes by its name says of what is compared, or how
+        it begins, else the best that speaks of it; where no side has a note, the best that speaks of all."""
+        notes = notes_of_sides(self.found, self.asked, self.sources)
         sides = [frozenset(self.words(side)) for side in self.asked.question.sides]
-        names = [
-            [frozenset(self.words(name)) for name in (named.source.title, *named.names)]
-            for named in self.sources
-        ]
-        notes = [[one for one in self.found if side in names[one.source]] for side in sides]
-        if notes and all(notes):
-            return [max(each, key=lambda one: one.features["opens_note"]) for each in notes]
         known = self.asked.names
         own = [
             (side & known or side).difference(
@@ -211,10 +210,28 @@ class _Selection:
             )
             for side in sides
         ]
-        told = [(one, one.words.union(self._headed(one), *names[one.source])) for one in self.found]
+        told = [
+            (
+                one,
+                one.words.union(self._headed(one), *names_by(self.sources[one.source], self.words)),
+            )
+            for one in self.found
+        ]
         of_all = [one for one, words in told if sides and all(side & words for side in own)]
-        each = [[one for one, words in told if side & words][:1] for side in own]
-        return of_all[:1] or list(chain(*each))
+        if of_all and not any(notes):
+            return of_all[:1]
+        self.compares = bool(notes) and all(notes)
+        chosen = [max(each, key=self._compares) for each in notes if each]
+        for side in (own[at] for at, each in enumerate(notes) if not each):
+            chosen += [one for one, words in told if side & words][:1]
+        return chosen
+
+    def _compares(self, one: Candidate) -> tuple[bool, float, float]:
+        """How well a passage of the note of a side says what is compared; else how it begins is best."""
+        opens = one.features["opens_note"]
+        if not self.asked.question.compared:
+            return False, opens, 0.0
+        return says_compared(one, self.asked), opens, one.score
 
     def _led_to(self, one: Candidate) -> list[int]:
         """The source that what is said beside a sentence leads to: the second note of a question of
