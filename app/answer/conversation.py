@@ -25,6 +25,7 @@ from notehop.app.answer.draft import Draft, of_a_kind
 from notehop.app.answer.facts import names_of
 from notehop.app.answer.material import Material
 from notehop.app.answer.question import ARTICLE, read
+from notehop.app.answer.reading import refers
 from notehop.app.answer.synthesizer import VaultSynthesizer, respond
 from notehop.app.models.query import Filters
 from notehop.app.retrieval.intents import SMALL
@@ -63,9 +64,9 @@ class Turn:
     """A question, as it was searched for, and its answer; ``paths`` are the notes they came from.
 
     ``typed`` is the question as the user wrote it, which came from no note. ``subject`` is what it
-    was about, in words to search for; empty where that is not known. ``shown`` are the ids of the
-    passages that were quoted, ``refused`` tells that they were no answer. ``filters`` stood beside the
-    question.
+    was about, in words to search for, ``somebody`` whom its answer names; empty where that is not known.
+    ``shown`` are the ids of the passages that were quoted, ``refused`` tells that they were no answer.
+    ``filters`` stood beside the question.
     """
 
     question: str
@@ -73,21 +74,11 @@ class Turn:
     paths: tuple[str, ...] = ()
     typed: str = ""
     subject: str = ""
+    somebody: str = ""
     shown: tuple[str, ...] = ()
     refused: bool = False
     filters: Filters = field(default_factory=Filters)
 
-
-_PRONOUNS = re.compile(
-    r"\b(?:it|its|itself|they|them|their|theirs|he|him|his|she|her|hers"
-    r"|(?:this|that|these|those)(?= (?:is|was|are|were|does|do|did|work\w*|means?|happen\w*|cost\w*"
-    r"|takes?|too|then|ones?)\b| *$)"
-    r"|(?:first|second|third|fourth|last|other|others|next|same|former|latter)(?: ones?)?(?= *$)"
-    r"|er|sie|es|ihn|ihm|ihr|ihre[mnrs]?|sein|seine[mnrs]?|das(?= *$)|davon|damit|dafur|daran"
-    r"|elle|ils|elles|lui|leur|cela|ca|ello|ella|ellos|ellas|esso|essa|essi|lei|hij|zij|ze|het(?= *$)"
-    r"|ele|ela|eles|elas)\b"
-)
-"""What stands for something that was said before, in the languages that the tokenizer stems; folded."""
 
 _WORDS: dict[str, list[str]] = tomllib.loads(
     Path(__file__).with_name("words.toml").read_text("utf-8")
@@ -98,6 +89,7 @@ def _one_of(*names: str) -> str:
     return "|".join(chain.from_iterable(_WORDS[name] for name in names))
 
 
+_PRONOUNS = re.compile(rf"\b(?:{_one_of('pronouns')})\b")
 _OTHER = f"(?:(?:{_one_of('goes_on')}) )?(?:{_one_of('instead')})"
 _GOES_ON = re.compile(rf"^(?:{_OTHER}|{_one_of('goes_on')})\b")
 _INSTEAD = re.compile(f"^{_OTHER} ")
@@ -352,7 +344,7 @@ def lacks_subject(text: str, content: Sequence[str]) -> bool:
     if names_of(text):
         return False
     own = [word for word in content if fold(word).casefold() not in _NOTHING_OWN]
-    if _PRONOUNS.search(plain) or not own or _ELLIPSIS.fullmatch(plain):
+    if _PRONOUNS.search(plain) or refers(text) or not own or _ELLIPSIS.fullmatch(plain):
         return True
     goes_on = _GOES_ON.match(plain)
     return goes_on is not None and len(own) <= FEW - bool(_ASKS.search(plain[goes_on.end() :]))
@@ -368,7 +360,8 @@ def may_go_on(text: str, content: Sequence[str]) -> bool:
 
 def _leads(word: str) -> bool:
     """Whether a word is an article or says whose something is."""
-    return bool(ARTICLE.fullmatch(f"{fold(word).casefold()} ") or _OWNER.fullmatch(word))
+    article = ARTICLE.fullmatch(f"{fold(word).casefold()} ") or word[1:] in ("'", "’")
+    return bool(article or _OWNER.fullmatch(word))
 
 
 def subject_of(
@@ -392,12 +385,14 @@ def subject_of(
         shared = len(title & {*_plain(question).split()})
         if called and title and len(title) <= 2 * shared:
             return cited[0]
-    words = [*re.finditer(r"[\w'’-]+", question)]
+    words = [*re.finditer(r"\b[dl]['’](?=\w)|[\w'’-]+", question, re.IGNORECASE)]
     tells = {*content, *names}
     says = [at for at, one in enumerate(words) if tells & {one[0], *one[0].split("-")}]
     if short and says and not about:
-        # What has an article is spoken of, and not what is asked of it ("colour is the front room").
+        # What has an article is spoken of, and not what is asked of it ("colour is the front room"), else
+        # what has a verb before it that asks ("licence does Heron").
         leads = [at for at in range(1, says[-1]) if _leads(words[at][0])]
+        leads += [at - 1 for at in says if at and read(words[at - 1][0]).form == "yesno"]
         spoken = [at + 1 for at in leads if not _PLACED.fullmatch(_plain(words[at - 1][0]))]
         begin = next(iter(spoken), says[0])
         return question[words[begin].start() : words[says[-1]].end()]

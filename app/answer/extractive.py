@@ -14,11 +14,12 @@ from functools import cache
 from importlib.resources import files
 
 from notehop.app.answer.claims import Checker
+from notehop.app.answer.conversation import with_subject
 from notehop.app.answer.draft import SURE, Draft, Quote, of_a_kind, of_tasks, quoted, silent
 from notehop.app.answer.material import Material, as_source, promoted
 from notehop.app.answer.properties import has_typed
 from notehop.app.answer.question import fits, has_number, read, says_form
-from notehop.app.answer.reading import Named, Reading
+from notehop.app.answer.reading import Named, Reading, refers, somebody_in
 from notehop.app.answer.relevance import Asked, Candidate, score
 from notehop.app.answer.sections import notes_of_sides, says_compared
 from notehop.app.answer.selection import select
@@ -26,7 +27,7 @@ from notehop.app.answer.synthesizer import VaultSynthesizer
 from notehop.app.models import Source
 from notehop.app.retrieval.abbreviations import spells
 from notehop.app.retrieval.intents import DECIDED_BY
-from notehop.app.retrieval.subqueries import questions_in
+from notehop.app.retrieval.subqueries import parts_of, questions_in
 from notehop.indexing.tokens.words import fold
 
 SUBJECT, NEWS = "subject", "recent"
@@ -297,16 +298,17 @@ def look(
     """
     if own:
         return _look_carried(query, own, sources, reading, limit)
+    (first, alone), *then = parts_of(query)
+    if alone and len(then) == 1 and "person" in read(first).forms and refers(then[0][0]):
+        return _look_on(first, then[0][0], sources, reading)
     questions = questions_in(query)
     found = _look(query, sources, reading, limit)
     if len(questions) == 1:
         return found
     # What answers all of it may say nothing of one of them.
-    quotes = list(found.quotes) if found.answers else []
     each = [_look(one, sources, reading, 1, brief=True) for one in questions]
-    for quote in (quote for one in each if one.answers for quote in one.quotes[:1]):
-        if not any(quote.source is other.source and _overlap(quote, other) for other in quotes):
-            quotes.append(quote)
+    more = [quote for one in each if one.answers for quote in one.quotes[:1]]
+    quotes = _together(found.quotes if found.answers else (), more)
     if not quotes:
         return found
     # Where nothing answers one of them, it is not sure that all is answered.
@@ -314,8 +316,34 @@ def look(
     return replace(found, quotes=quotes, likelihood=max(found.likelihood, weakest))
 
 
-def _overlap(one: Quote, other: Quote) -> bool:
-    return any(a < d and c < b for a, b in one.ranges for c, d in other.ranges)
+def _look_on(first: str, then: str, sources: Sequence[Named], reading: Reading) -> Looked:
+    """Find who is asked for, and then what is asked of him, in the note of whom the answer names."""
+    found = _look(first, sources, reading, 1)
+    if not found.answers:
+        return found
+    title, text, named = found.quotes[0].source.title, found.quotes[0].text, reading.named or tuple
+    asks = (title, text, read(first), reading.sentences)
+    name = somebody_in(*asks, named)
+    # Else another may be meant, who has no note.
+    sure = somebody_in(*asks, lambda _: ()) == name
+    of_it = [one for one in sources if name and name in (one.source.title, *one.names)]
+    if of_it:
+        told = _look_carried(with_subject(then, name), then, of_it, reading, 1)
+        if told.answers:
+            least = min(found.likelihood, told.likelihood, 1.0 if sure else DOUBT)
+            return replace(found, quotes=_together(found.quotes, told.quotes), likelihood=least)
+    left = with_subject(then, name).rstrip("?") if name and sure else then
+    return replace(found, unmentioned=[*found.unmentioned, left])
+
+
+def _together(quotes: Sequence[Quote], more: Sequence[Quote]) -> list[Quote]:
+    """The quotes, with those of the others that quote nothing of them again."""
+    found = [*quotes]
+    for quote in more:
+        same = (one.ranges for one in found if one.source is quote.source)
+        if not any(a < d and c < b for its in same for a, b in its for c, d in quote.ranges):
+            found.append(quote)
+    return found
 
 
 def _look(

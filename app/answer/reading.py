@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from notehop.app.answer.passages import BETWEEN, NAME, WORD_LISTS, Passage, SentenceSpans, passages
-from notehop.app.answer.question import DIGITS
+from notehop.app.answer.question import DIGITS, Question
 from notehop.app.models import Source
+from notehop.indexing.tokens.words import detect_language, fold
 
 SHORT = 5  # words of what may be no more than a label
 LONGEST_NAMES = 24  # words of a line that may be names of notes alone
@@ -96,6 +97,71 @@ _WORD = re.compile(r"[^\W\d_]+")
 _POINTER = re.compile(
     rf"(?:(?:{'|'.join(WORD_LISTS['pointing'])})(?![^\W_])[\s:,]*)+(?P<to>.*)", re.IGNORECASE
 )
+_RUN = re.compile(r"[^\W\d_][\w'’.-]*(?: [^\W\d_][\w'’.-]*)*")
+LONGEST_NAME = 4  # words of somebody's name at most
+PARTICLE = 3  # letters of a small one among them
+
+
+def _names_in(text: str) -> list[str]:
+    """What may be names in a text: runs of words of which the first and the last have a capital."""
+    found: dict[str, None] = {}
+    for run in _RUN.finditer(text):
+        words = [re.sub(r"(?:['’]s?|[.'’-])$", "", one) for one in run[0].split(" ")]
+        capital = [at for at, one in enumerate(words) if one[:1].isupper()]
+        for at in capital:
+            for end in (one for one in capital if at <= one < at + LONGEST_NAME):
+                if all(one in capital or len(words[one]) <= PARTICLE for one in range(at, end)):
+                    found[" ".join(words[at : end + 1])] = None
+    return list(found)
+
+
+_REFERS = {
+    name.removeprefix("refers_"): re.compile(rf"\b(?:{'|'.join(words)})\b")
+    for name, words in WORD_LISTS.items()
+    if name.startswith("refers_")
+}
+
+
+def refers(text: str) -> bool:
+    """Whether a question has a word for somebody, or something, of which was spoken before it."""
+    found = _REFERS.get(detect_language([text]))
+    return found is not None and found.search(fold(text).casefold().replace("’", "'")) is not None
+
+
+def somebody_in(
+    title: str,
+    quote: str,
+    question: Question,
+    sentences: SentenceSpans,
+    named: Callable[[Sequence[str]], Collection[str]],
+) -> str:
+    """Whom "he" may mean after an answer to "who", from the note of a title: whom that note is about; else
+    the only note that the quote names and the question does not, in all of it or in the sentence with most
+    words of the question; else the only name of several words in that, or the title if there is none; empty
+    where there are several, or nobody is asked for.
+
+    :param named: as in :class:`Reading`.
+    """
+    asked, of_it = _plain(f"{question.text} {title}"), _plain(title)
+    if "person" not in question.forms or (question.about and _plain(question.about) <= of_it):
+        return title if "person" in question.forms else ""
+    said = [quote[begin:end] for begin, end in sentences(quote)]
+    best = max(said, key=lambda one: len(asked & _plain(one)), default="")
+
+    def new(names: Collection[str]) -> list[str]:
+        own = [one for one in names if not _plain(one) <= asked]
+        return sorted(one for one in own if not any(one in other != one for other in own))
+
+    there = _names_in(best)
+    notes, near = new(named(_names_in(quote))), new(named(there))
+    only = next((one for one in (notes, near) if len(one) == 1), [])
+    if not only and not notes:
+        only = new([one for one in there if " " in one]) or [title] * bool(of_it)
+    return only[0] if len(only) == 1 else ""
+
+
+def _plain(text: str) -> set[str]:
+    return {*_WORD.findall(fold(text).casefold())}
 
 
 def is_bare(passage: Passage, reading: Reading) -> bool:

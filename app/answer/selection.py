@@ -220,7 +220,7 @@ class _Selection:
         of_all = [one for one, words in told if sides and all(side & words for side in own)]
         if of_all and not any(notes):
             return of_all[:1]
-        self.compares = bool(notes) and all(notes)
+        self.compares = bool(self.asked.question.compared) and all(notes)
         chosen = [max(each, key=self._compares) for each in notes if each]
         for side in (own[at] for at, each in enumerate(notes) if not each):
             chosen += [one for one, words in told if side & words][:1]

@@ -76,10 +76,16 @@ def questions_in(query: str) -> list[str]:
 
     "What shuts the gate, and who made it?" stays one: its end asks for nothing without its beginning.
     """
+    parts = parts_of(query)
+    return [text for text, _ in parts] if all(alone for _, alone in parts) else [query]
+
+
+def parts_of(query: str) -> list[tuple[str, bool]]:
+    """The questions of a query, in their order, each with whether it may be asked by itself."""
     written = " ".join(query.split())
     language = detect_language([written]) if len(written) <= LONGEST else ""
     if language not in _LANGUAGES:
-        return [query]
+        return [(query, True)]
     join, ask, refer = _LANGUAGES[language]
     plain = fold(written).casefold()
     if len(plain) != len(written):
@@ -89,15 +95,16 @@ def questions_in(query: str) -> list[str]:
     ends = [0, *(at for found in re.finditer(apart, plain) for at in found.span()), len(plain)]
     places = list(zip(ends[::2], ends[1::2], strict=True))
     if not 1 < len(places) <= QUESTIONS or _TOGETHER.search(plain):
-        return [query]
+        return [(query, True)]
+    found = []
     for first, end in places:
         text = plain[first:end]
         said = set(re.findall(r"[^\W_]+", text)) - FUNCTION_WORDS[language]
         own = [one for one in said if re.fullmatch(ask, one) is None]
         refers = first and re.search(rf"^{_ROLE}|\b(?:{refer})\b", text)
-        if len(own) < (FEWEST_REFERRING if refers else FEWEST):
-            return [query]
-    return [written[first:end].strip(" ?,;-") for first, end in places]
+        alone = len(own) >= (FEWEST_REFERRING if refers else FEWEST)
+        found.append((written[first:end].strip(" ?,;-"), alone))
+    return found
 
 
 class CompoundRetriever(TracedRetriever):

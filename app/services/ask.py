@@ -41,7 +41,8 @@ from notehop.app.answer.conversation import (
 from notehop.app.answer.draft import SURE
 from notehop.app.answer.extractive import EVEN
 from notehop.app.answer.facts import names_of
-from notehop.app.answer.material import CONNECTED
+from notehop.app.answer.question import read as question
+from notehop.app.answer.reading import refers, somebody_in
 from notehop.app.answer.synthesizer import NotehopQueryEngine
 from notehop.app.problems import agent_text, problem, unforeseen
 from notehop.app.retrieval.chain import Wanted
@@ -50,7 +51,7 @@ from notehop.app.retrieval.filters import MAX_QUERY_CHARS, ParsedQuery, read
 from notehop.app.retrieval.intents import SMALL, Subject
 from notehop.app.retrieval.relevance import question_words
 from notehop.app.retrieval.retrievers import of_length_1
-from notehop.app.services.engine import Engine, VaultRetriever
+from notehop.app.services.engine import Engine, VaultRetriever, not_shown
 from notehop.app.services.notes.current_notes import CurrentNotes
 from notehop.app.services.status import PendingCount
 from notehop.config.errors import NotehopError
@@ -59,6 +60,7 @@ from notehop.indexing.llm.text import count_tokens
 from notehop.indexing.stores.labels import property_label
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.tokens.words import fold
+from notehop.indexing.vault.plain import sentence_spans
 
 _log = logging.getLogger(__name__)
 
@@ -218,6 +220,7 @@ class QuestionRun:
                 text,
                 typed=self.asked.query,
                 subject=self.carried or self._subject(answer),
+                somebody=self._somebody(answer),
                 refused=asks and answer.mode == "none",
                 filters=self.asked.filters,
             )
@@ -288,7 +291,7 @@ class QuestionRun:
         self.again, self.told, self.query.query_str = last, NO_MORE, last.question
 
         def more(found: Sequence[NodeWithScore]) -> list[NodeWithScore]:
-            left = _more(last, found)
+            left = not_shown(last, found)
             return left if left and "listed" in left[0].node.metadata else left[:MOST_MORE]
 
         asked = self.asked.model_copy(update={"filters": last.filters})
@@ -304,7 +307,7 @@ class QuestionRun:
             if set(turn.paths) - standing.notes_at(turn.paths).keys():
                 own = turn.subject if turn.subject.casefold() in turn.typed.casefold() else ""
                 shown[at] = replace(
-                    turn, question=turn.typed, answer=WITHDRAWN, paths=(), subject=own
+                    turn, question=turn.typed, answer=WITHDRAWN, paths=(), subject=own, somebody=""
                 )
         return shown
 
@@ -337,6 +340,9 @@ class QuestionRun:
         content = partial(self._content, view=view)
         asked, other = content(asked_last(last)), another(text)
         named = bool(_named(other or text, view))
+        if last.somebody and refers(text) and not (named or names_of(text)):
+            self.carried = last.somebody
+            return with_subject(text, last.somebody)
         if again := asked_again(text, last, asked, named=named):
             return again
         subject, own = subject_after(last), content(text)
@@ -424,23 +430,14 @@ class QuestionRun:
                 content = []
         return subject_of(text, named, [one.title for one in answer.citations], content)
 
-
-def _more(last: Turn, found: Sequence[NodeWithScore]) -> list[NodeWithScore]:
-    """What was found and has not been shown: the rest of the notes that were quoted, then what is half as
-    relevant as the best."""
-    about = {hit.node.node_id: hit.node.metadata for hit in found}
-    quoted = {about[one]["path"] for one in last.shown if one in about}
-
-    # What is listed was not searched for, and has no relevance.
-    best = max((its.get("relevance", 0.0) for its in about.values()), default=0.0)
-
-    def fits(hit: NodeWithScore) -> bool:
-        its = hit.node.metadata
-        near = its.get("relevance", 1.0) >= best / 2 and not its.get("weak")
-        near = near or its["path"] in quoted
-        return near and hit.node.node_id not in last.shown and its.get("role") != CONNECTED
-
-    return sorted(filter(fits, found), key=lambda hit: hit.node.metadata["path"] not in quoted)
+    def _somebody(self, answer: models.Answer) -> str:
+        """Whom the answer to a question for somebody names; empty where it is in doubt."""
+        if (answer.likelihood or SURE) < SURE:
+            return ""
+        with self.engine.reader.snapshot() as view:
+            told = (question(self.query.query_str), sentence_spans, view.named_any)
+            names = (somebody_in(one.title, one.quote, *told) for one in answer.citations)
+            return next(names, "")
 
 
 def _within(written: ParsedQuery, question: str) -> str:

@@ -20,9 +20,10 @@ from llama_index.core.prompts import BasePromptTemplate
 from llama_index.core.schema import NodeWithScore
 
 from notehop.app.answer.claims import Checker
+from notehop.app.answer.conversation import Turn
 from notehop.app.answer.extractive import ExtractiveSynthesizer
 from notehop.app.answer.facts import facts_of
-from notehop.app.answer.material import open_uri
+from notehop.app.answer.material import CONNECTED, open_uri
 from notehop.app.answer.passages import passages
 from notehop.app.answer.reading import Reading, Term, Vectors
 from notehop.app.answer.synthesizer import VaultSynthesizer
@@ -446,3 +447,21 @@ class Engine:
             query.words = words if text == query.query_str else ()
             trace.searched_for |= other
             query.query_str = trace.text = text
+
+
+def not_shown(last: Turn, found: Sequence[NodeWithScore]) -> list[NodeWithScore]:
+    """What was found and has not been shown: the rest of the notes that were quoted, then what is half as
+    relevant as the best."""
+    about = {hit.node.node_id: hit.node.metadata for hit in found}
+    quoted = {about[one]["path"] for one in last.shown if one in about}
+
+    # What is listed was not searched for, and has no relevance.
+    best = max((its.get("relevance", 0.0) for its in about.values()), default=0.0)
+
+    def fits(hit: NodeWithScore) -> bool:
+        its = hit.node.metadata
+        near = its.get("relevance", 1.0) >= best / 2 and not its.get("weak")
+        near = near or its["path"] in quoted
+        return near and hit.node.node_id not in last.shown and its.get("role") != CONNECTED
+
+    return sorted(filter(fits, found), key=lambda hit: hit.node.metadata["path"] not in quoted)
