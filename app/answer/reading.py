@@ -137,8 +137,8 @@ def somebody_in(
 ) -> str:
     """Whom "he" may mean after an answer to "who", from the note of a title: whom that note is about; else
     the only note that the quote names and the question does not, in all of it or in the sentence with most
-    words of the question; else the only name of several words in that, or the title if there is none; empty
-    where there are several, or nobody is asked for.
+    words of the question; else the only name of several words in that, or the title if it is one; empty where
+    there are several, or nobody is asked for.
 
     :param named: as in :class:`Reading`.
     """
@@ -156,7 +156,8 @@ def somebody_in(
     notes, near = new(named(_names_in(quote))), new(named(there))
     only = next((one for one in (notes, near) if len(one) == 1), [])
     if not only and not notes:
-        only = new([one for one in there if " " in one]) or [title] * bool(of_it)
+        only = new([one for one in there if " " in one])
+        only = only or [one for one in _names_in(title) if one == title and " " in one]
     return only[0] if len(only) == 1 else ""
 
 

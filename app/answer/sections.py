@@ -47,8 +47,9 @@ _VIEW = re.compile(
 
 
 def names_by(named: Named, words: Callable[[str], Sequence[str]]) -> list[frozenset[str]]:
-    """The words of each name of the note of a source."""
-    return [frozenset(words(name)) for name in (named.source.title, *named.names)]
+    """The words of each name of the note of a source, that of "Heron (boat)" by itself, too."""
+    short = re.sub(r" \([^()]*\)$", "", named.source.title)
+    return [frozenset(words(name)) for name in (named.source.title, short, *named.names)]
 
 
 def notes_of_sides(

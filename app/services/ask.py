@@ -432,10 +432,11 @@ class QuestionRun:
 
     def _somebody(self, answer: models.Answer) -> str:
         """Whom the answer to a question for somebody names; empty where it is in doubt."""
-        if (answer.likelihood or SURE) < SURE:
+        asked = question(self.query.query_str)
+        if not asked.relates or (answer.likelihood or SURE) < SURE:
             return ""
         with self.engine.reader.snapshot() as view:
-            told = (question(self.query.query_str), sentence_spans, view.named_any)
+            told = (asked, sentence_spans, view.named_any)
             names = (somebody_in(one.title, one.quote, *told) for one in answer.citations)
             return next(names, "")
 
