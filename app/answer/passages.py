@@ -38,8 +38,7 @@ LONGEST_ITEM = 300
 SHORTEST = 2  # words of a sentence that says nothing by itself: "No.", "It depends."
 TITLE = 7  # words from which on the first line of a callout is no title, but what it has to say
 
-LONGEST_CODE = 15
-"""Lines of a block of code that is quoted: no part of a longer one makes sense by itself."""
+LONGEST_CODE = 15  # lines of a block of code that are quoted
 
 REMEMBERED = 512  # sources whose passages are remembered: questions come back to the same notes
 
@@ -94,7 +93,8 @@ class Passage:
     those above it within the source, the outermost first. ``begins_line`` tells that a line break
     stands before it in its paragraph, which is there on purpose. ``entry`` is a number of its own for
     each of several things that stand beside one another and go on with none: a labelled line, a card, a
-    command with the line that says what it does; 0 for all else.
+    command with the line that says what it does; 0 for all else. ``is_fragment`` tells that it is code that
+    says nothing alone: the beginning of a program, or what no sentence or heading introduces.
     """
 
     text: str
@@ -111,6 +111,7 @@ class Passage:
     headings: tuple[str, ...] = ()
     begins_line: bool = False
     entry: int = 0
+    is_fragment: bool = False
 
     @property
     def heading(self) -> str:
@@ -129,7 +130,7 @@ def passages(text: str, sentences: SentenceSpans, table_head: str = "") -> tuple
     where they may spell out an abbreviation.
 
     A sentence that ends with a colon before a list or code says nothing alone: it is the lead of
-    what follows. Code is a passage only below a sentence or a heading. The title of a callout is the
+    what follows. The title of a callout is the
     lead of what it says below, and a passage if it has a number in it. The properties of a note are one.
 
     :param table_head: that of the table whose rows the text begins with, if it stands before it.
@@ -155,8 +156,12 @@ def passages(text: str, sentences: SentenceSpans, table_head: str = "") -> tuple
         lead = leads.get(block.depth - 1 if block.kind == "item" else block.depth, _NOTHING)
         lead = lead if lead.text else block.title
         if block.kind == "code":
-            if lead.text or block.headed:
-                found.append(_passage(block.body, number, block, lead))
+            code = _passage(block.body, number, block, lead)
+            half = code.written.split("\n")[-2:-1] == [_REST] and not (
+                lead.text and code.is_command
+            )
+            alone = half or not (lead.text or block.headed)
+            found.append(replace(code, is_fragment=alone))
             leads.pop(block.depth, None)
             continue
         if block.kind in ("heading", "row"):
@@ -355,6 +360,8 @@ def _markdown() -> MarkdownIt:
 
 
 _LISTS = ("bullet_list_open", "ordered_list_open")
+_CODE = ("fence", "code_block")
+_REST = "…"  # the last line of a block of code that goes on
 _STOPS = (".", "!", "?", ":", ";", "…", "。", "！", "？")
 _GROUPS = (*_LISTS, "table_open", "paragraph_open")
 _LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n|$)")
@@ -397,16 +404,16 @@ def _blocks(text: str) -> Iterator[_Block]:
             elif head is not None:
                 yield _row(text, lines, tokens, at, head, shape("row"))
                 headed = False
-        elif token.type == "fence" and token.map is not None:
-            first, last = token.map[0] + 1, token.map[0] + 1 + token.content.count("\n")
-            if last - first <= LONGEST_CODE:
-                body = stretch_of(token.content.rstrip("\n"), text, lines[first:last], code=True)
-                fence = f"{token.markup}{token.info.strip()}\n{body.text}\n{token.markup}"
-                its = shape("code", depth=len(marks), written=fence)
-                yield _Block(body, its, headed=headed, title=titles[-1] if titles else _NOTHING)
+        elif token.type in _CODE and token.map is not None:
+            group += not marks and before != "paragraph_close"
+            body, written = _code(text, lines, token)
+            its = shape("code", depth=len(marks), written=written)
+            yield _Block(body, its, headed=headed, title=titles[-1] if titles else _NOTHING)
             headed = False
         elif token.type == "inline" and before == "paragraph_open" and token.map:
-            follows = tokens[at + 2].type if at + 2 < len(tokens) else ""
+            # The tag of a box may stand before what is introduced.
+            below = (one.type for one in tokens[at + 2 :] if one.type != "html_block")
+            follows = next(below, "")
             body = stretch_of(token.content, text, lines[token.map[0] : token.map[1]])
             title = titles[-1] if titles else _NOTHING
             if _is_callout_title(tokens, at):
@@ -419,9 +426,24 @@ def _blocks(text: str) -> Iterator[_Block]:
             block_id = _BLOCK_ID.search(body.text)
             body = body.part(0, block_id.start() if block_id else len(body.text))
             if body.text:
-                introduces, code = follows in (*_LISTS, "fence"), follows == "fence"
+                code = follows in _CODE
+                introduces = code or follows in _LISTS
                 yield _Block(body, its, introduces, code, headed=headed, title=title)
                 headed = False
+
+
+def _code(text: str, lines: Sequence[Range], token: Token) -> tuple[Stretch, str]:
+    """A block of code, and how it is shown: between fences; of a long one its beginning."""
+    first, end = token.map or [0, 0]
+    first += bool(token.markup)
+    content = token.content.removesuffix("\n").split("\n")
+    shown = content[:LONGEST_CODE]
+    body = stretch_of("\n".join(shown), text, lines[first : first + len(shown)], code=True)
+    # A fence that is not closed goes on behind the end of the source.
+    is_open = token.markup and end - first == len(content)
+    rest = [_REST] if is_open or len(content) > len(shown) else []
+    fence = token.markup or "```"
+    return body, "\n".join([f"{fence}{token.info.strip()}", body.text, *rest, fence])
 
 
 def _is_callout_title(tokens: Sequence[Token], at: int) -> bool:

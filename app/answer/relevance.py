@@ -273,7 +273,8 @@ def _by_words(at: int, named: Named, asked: Asked, together: _Sources) -> list[C
     read = named.passages(asked.reading.sentences)
     own = [frozenset(words(one.text)) for one in read]
     bare = [is_bare(one, asked.reading) for one in read]
-    texts = (at for at, one in enumerate(read) if one.kind != "heading" and not bare[at])
+    untold = [one.kind == "heading" or one.is_fragment for one in read]
+    texts = (at for at in range(len(read)) if not (untold[at] or bare[at]))
     begin = next(texts, 0)
     aliases = [name for name in names[1:] if name - small <= asked.words and not name <= names[0]]
     base = {
@@ -289,7 +290,9 @@ def _by_words(at: int, named: Named, asked: Asked, together: _Sources) -> list[C
     by_name = bool(asked.about) and any(asked.about == name - small for name in names)
     found: list[Candidate] = []
     for order, passage in enumerate(read):
-        if passage.kind == "heading" and not spells(asked.question.about, passage.text):
+        if untold[order] and not (
+            passage.kind == "heading" and spells(asked.question.about, passage.text)
+        ):
             continue
         near = frozenset(words(passage.heading))
         above = heading | near

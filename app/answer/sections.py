@@ -138,6 +138,8 @@ class Sections:
             or any(each.lead == read[last].text for each in read[last + 1 : last + 2])
         ):
             orders.remove(last)
+        while read[min(orders)].is_fragment:
+            orders.remove(min(orders))
         if one.order in numbered:
             begin = min(orders.intersection(group))  # Steps come in their order.
         while (
