@@ -93,6 +93,14 @@ def test_notes_that_speak_of_the_same_are_suggested(vault: product.VaultHandle) 
     assert others.isdisjoint({"2026-10-01.md", "Secret.md", "Templates/Walk.md"})
 
 
+def test_what_many_link_to_is_not_alike_for_that(tmp_path: Path) -> None:
+    notes = {f"Bed {n}.md": f"Oyster beds lie on shell, {n} of them.\n" for n in range(12)}
+    notes |= {f"Field {n}.md": f"Barley and rye in row {n}. [[Tax]]\n" for n in range(24)}
+    notes |= {"Oysters.md": NOTES["Oysters.md"], "Tax.md": "Wages: file them in May.\n"}
+    with product.open_place(built(tmp_path, notes)) as vault:
+        assert "Tax.md" not in {one.target for one in told(vault, "Oysters", 30)}
+
+
 def test_a_name_that_several_notes_link_to_and_none_has(vault: product.VaultHandle) -> None:
     for note in (None, "Walk"):
         [wanted] = [one for one in told(vault, note) if one.kind == "dangling"]
