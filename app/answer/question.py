@@ -30,10 +30,10 @@ _APART = re.compile(
     r" (?:tag|woche|monat|jahr|jour|semaine|mois|ans|dia|semana|mes|ano)(?:e?[ns])?\b"
 )
 _WORD = re.compile(r"[^\W\d_]+")
-_DAYS = frozenset(WORD_LISTS["days"])
-NUMBER_WORDS = frozenset(WORD_LISTS["numbers"])
-"""Numbers that answer "how many" in words, folded; the index tells no numbers from other words, and
-to read them all takes longer than an answer may."""
+_DAYS, NUMBER_WORDS = (frozenset(WORD_LISTS[name]) for name in ("days", "numbers"))
+
+SAID_ALIKE = tuple(frozenset(words.split()) for words in WORD_LISTS["alike"])
+"""Words that say nearly the same; of units their signs as well."""
 
 MEASURES = ("money", "duration", "age", "size", "weight", "share", "contact")
 EXACT: Mapping[str, tuple[re.Pattern[str], re.Pattern[str]]] = {
@@ -87,7 +87,7 @@ EXACT: Mapping[str, tuple[re.Pattern[str], re.Pattern[str]]] = {
          r"\b(?:password|passcode|api key|secret key|access token|passwort|kennwort|mot de passe|contrasena"
          r"|senha|wachtwoord)\b",
          r"(?:password|passcode|key|secret|token|passwort|kennwort|mot de passe|contrasena|senha|wachtwoord)"
-         r"\b\W*(?:is|ist|est|es|:|=)\s*\S"),
+         r"\b\W*(?:(?:is|ist|est|es|:|=)\s*\S|(?:affichee?|rangee?|ecrite?|guardad[oa]|steht|hangt|klebt|kept|written|stuck|taped)\b)"),
         ("birthday",
          r"\b(?:birthday|geburtstag|anniversaire|cumpleanos|compleanno|verjaardag)\b"
          r"|^(?:when|wann|quand|cuando|quando|wanneer) .*\b(?:born|geboren|nee?|nacio|nat[oa])\b",
@@ -104,7 +104,7 @@ EXACT: Mapping[str, tuple[re.Pattern[str], re.Pattern[str]]] = {
 order, then the other kinds; a date is read by :func:`has_date`."""
 
 _COUNTS = re.compile(
-    r"\b(?:how many|wie ?viele|combien d[e']?|cuant[oa]s|quant[ei]|quantos|hoeveel)\s?"
+    r"\b(?:how many|wie ?viele|combien (?:de\b|d')|cuant[oa]s|quant[ei]|quantos|hoeveel)\s?"
     r"(?:of |the |our |my |more )*(?P<what>[^\W\d_]+(?: (?!does|is|was|has)[^\W\d_]+s\b)?)"
 )
 _STEPS = re.compile(
@@ -133,6 +133,7 @@ ARTICLE = re.compile(
     r"^[\W_]*(?:(?:an?|the|der|die|das|eine?|les?|la|une?|el|los|las|il|lo|het|een|de)\s[\W_]*)?"
 )
 CLOSE = 4  # words between a number and what it counts, at most
+UNIT = 2  # letters of a word that may be a unit
 
 Form = Literal[
     "open", "definition", "list", "howto", "comparison", "number", "date", "person", "place", "reason",
@@ -203,7 +204,11 @@ def fits(
         counted = frozenset(words(question.counted))
         if passage.kind in ("item", "row") and counted & {*words(f"{passage.lead} {heading}")}:
             return True  # Who lists them lets them be counted.
-        return any(counted & {*words(near)} for near in _behind_numbers(plain))
+        others = frozenset(words(said_otherwise(question.counted)))
+        return any(counted & {*words(one)} for one in _NUMBERED.findall(plain)) or any(
+            counted & {*words(behind)} or others & {*words(beside)}
+            for behind, beside in _beside_numbers(plain)
+        )
     if question.exact == "date":
         return has_date(FILED_ON.sub("", text))
     if question.exact == "number":
@@ -223,14 +228,20 @@ def fits(
     return any(word[0].isdigit() for some in behind for word in some) and has_number(text, known)
 
 
-def _behind_numbers(plain: str) -> list[str]:
+_NUMBERED = re.compile(r"([^\W\d_]+)\W{0,3}[(:=|×]\s*\d")  # "spades (3)"
+
+
+def _beside_numbers(plain: str) -> list[tuple[str, str]]:
+    """Of each number the words close behind it, and those on both sides; a unit only at once behind it."""
     tokens = re.findall(r"[^\W_]+", plain)
     numbers = NUMBER_WORDS | {"one", "no", "ein", "eine", "un", "une"}
-    return [
-        " ".join(tokens[at + 1 : at + 1 + CLOSE])
-        for at, token in enumerate(tokens)
-        if token[0].isdigit() or token in numbers
-    ]
+    found = []
+    for at, token in enumerate(tokens):
+        if token[0].isdigit() or token in numbers:
+            behind = tokens[at + 1 : at + 1 + CLOSE]
+            near = (one for one in (*tokens[max(0, at - CLOSE) : at], *behind) if len(one) > UNIT)
+            found.append((" ".join(behind), " ".join((*behind[:1], *near))))
+    return found
 
 
 def has_number(text: str, known: Collection[str] = ()) -> bool:
@@ -302,13 +313,14 @@ _SCAFFOLD = re.compile(
     r"\b(?:what (?:is|does) (?:that|it)\b|who or what"
     r"|what(?: is|s| are| was| were| does| do| did)?|who(?: is|s| are| was)?|which"
     r"|can you|could you|please|tell me|explain|define|describe|definition of|meaning of|meant by"
-    r"|what is meant|mean(?:s|ing)?|says?|stands? for|used(?: for)?|is that|short for|abbreviation|acronym"
+    r"|what is meant|mean(?:s|ing)?|says?|stands? for|used(?: for)?|is that|short for|abbreviation|acronyme?"
+    r"|sigle|sigla|abkurzung"
     r"|it|all about|about$"
     r"|is|are|does|do|the purpose of|purpose of|called|term|the|a|an|or|exactly|actually|briefly"
     r"|was (?:ist|sind)|(?:was )?(?:bedeute[tn]|heisst|heissen)|wofur steht|steht|versteht man unter"
     r"|definiere|erklare?|mir|bedeutung von|wer ist|ein|eine|der|die|das"
-    r"|qu'?est[- ]ce que?|c'?est(?: quoi)?|que signifie|que veut dire|veut dire|definis|signifie"
-    r"|qui est|un|une|le|la|les|l|qu|que es|que son|que significa|significa|quiere decir|quien es"
+    r"|qu'?est[- ]ce que?|c'?est(?: quoi)?|que signifie|(?:(?:que|ca|cela) )?veut dire(?: quoi)?|definis"
+    r"|signifie|qui est|un|une|le|la|les|l|qu|que es|que son|que significa|significa|quiere decir|quien es"
     r"|el|los|las|una|cos'?e|che cosa e|che cos'?e|cosa|vuol dire|definisci|chi e|il|lo|gli|uno"
     r"|o que e|o que significa|defina|quem e|um|uma|o|wat (?:is|zijn|betekent)|betekent|wie is|een"
     r"|het|de|vad (?:ar|betyder)|ar|en|ett)\b"
@@ -323,7 +335,7 @@ _DEFINES = re.compile(
     r"|que (?:es|son|significa)|quien es|cos'?e|che cos|cosa significa|chi e|definisci"
     r"|o que (?:e|significa|sao)|quem e|wat (?:is|zijn|betekent)|wie is|vad (?:ar|betyder))"
     r"|\b(?:stands? for|short for|abbreviation|acronym|what does (?:it|that|the \w+) mean"
-    r"|what is (?:it|that)|bedeutet|steht fur|veut dire|signifie|significa|vuol dire|betekent)\b"
+    r"|what is (?:it|that)|bedeutet|steht fur|c'?est quoi|veut dire|signifie|significa|vuol dire|betekent)\b"
     rf"|\b{_MEANING}$"
 )
 _MEANS = re.compile(rf"\b(?:means?|bedeutet|signifie|significa|betekent|betyder|{_MEANING})\b")
@@ -388,8 +400,7 @@ _BARE_SIDE = re.compile(
 
 def read(text: str) -> Question:
     """Tell what a question asks for."""
-    plain = " ".join(re.sub(r"[^\w'\-]+", " ", fold(text).casefold()).split())
-    plain = plain.replace("what's", "whats").replace("who's", "whos")
+    plain = _plain(text)
     about = _defined(plain)
     language = detect_language([text])
     forms: list[Form] = ["definition"] if about else []
@@ -425,6 +436,11 @@ def read(text: str) -> Question:
     )
 
 
+def _plain(text: str) -> str:
+    plain = " ".join(re.sub(r"[^\w'\-]+", " ", fold(text).casefold()).split())
+    return plain.replace("what's", "whats").replace("who's", "whos")
+
+
 def _has_capitals(word: str, text: str) -> bool:
     """Whether a word stands in a text with more capitals than the one of a name or sentence."""
     return any(
@@ -450,6 +466,17 @@ def _exact(plain: str, forms: Sequence[Form], measure: str) -> tuple[str, str]:
         if kind not in MEASURES and may and asks.search(plain):
             return kind, ""
     return (form if form in ("number", "person") else ""), ""
+
+
+def said_otherwise(words: str) -> str:
+    """Other words for the same, of what notes are asked for every day."""
+    said = frozenset(words.split())
+    return " ".join(sorted(frozenset().union(*(one for one in SAID_ALIKE if one & said)) - said))
+
+
+def form_words(text: str) -> frozenset[str]:
+    """The words, folded, by which a question asks for a definition: "veut dire"."""
+    return frozenset(" ".join(one[0] for one in _SCAFFOLD.finditer(_plain(text))).split())
 
 
 def says_form(word: str) -> bool:

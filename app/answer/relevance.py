@@ -17,6 +17,7 @@ from notehop.app.answer.question import (
     EXACT,
     FILED_ON,
     Question,
+    form_words,
     has_date,
     has_number,
     says_form,
@@ -57,11 +58,6 @@ class Candidate:
     held: frozenset[str] = frozenset()
 
 
-_SAYINGS = frozenset(("ok", "okay", "fyi", "asap", "btw", "imo", "imho"))
-"""Words in capitals that name nothing."""
-
-_DEGREE = re.compile(r"\b(?:how|wie|hoe|hur) (\w+)")
-_YEAR = re.compile(r"(?:1[5-9]|20|21)\d\d")
 _COPULA = re.compile(
     r"^(?:\s*\([^)]{1,60}\))?[\s*_`\"”’]*(?:(?:is|are|was|were)(?! not\b)|means?|refers? to|stands? for"
     r"|denotes|describes|[:=–—]| - |ist|sind|bedeutet|bezeichnet|est|sont|designe|es|son|significa|e|sono"
@@ -73,6 +69,12 @@ _SAYS_WHERE = re.compile(
     r"covered|reasoned|noted|tracked|recorded|discussed) (?:\w+ ){0,2}(?:in|on|at|by|under)\b"
     r"|\b(?:can be found|is|are|belongs?) (?:in|at|to|under) [\w' >#-]{1,60}[.]?$"
 )
+
+_SAYINGS = frozenset(("ok", "okay", "fyi", "asap", "btw", "imo", "imho"))
+"""Words in capitals that name nothing."""
+
+_DEGREE = re.compile(r"\b(?:how|wie|hoe|hur) (\w+)")
+_YEAR = re.compile(r"(?:1[5-9]|20|21)\d\d")
 
 
 class Asked:
@@ -86,7 +88,13 @@ class Asked:
             for one in reading.terms(question.text)
         )
         # "What does it stand for" has no word that a definition has, but what is to be defined.
-        asked = tuple(one for one in terms if one.word in self.about or not says_form(one.written))
+        form = form_words(question.text)
+        asked = tuple(
+            one
+            for one in terms
+            if one.word in self.about
+            or not (says_form(one.written) or fold(one.written).casefold() in form)
+        )
         self.terms = asked if self.about and asked else terms
         # "How high is the rent" is for no height.
         plain = fold(question.text).casefold()
@@ -134,7 +142,8 @@ class Asked:
     @cached_property
     def about(self) -> frozenset[str]:
         """The words of what is to be defined."""
-        return frozenset(self.reading.words(self.question.about)) - self.reading.small
+        words = frozenset(self.reading.words(self.question.about))
+        return words - self.reading.small or words  # "CA" is written as a small word is.
 
     def agreement(self, name: str) -> tuple[bool, int]:
         """Whether the question has all words of a name of something, and how many words, numbers and days
@@ -268,6 +277,9 @@ def _by_words(at: int, named: Named, asked: Asked, together: _Sources) -> list[C
     source, words, small = named.source, asked.reading.words, asked.reading.small
     names = [frozenset(words(name)) for name in (source.title, *named.names)]
     title = frozenset[str]().union(*names)
+    # Who asks how many is told by a number, though the note has one in its name.
+    exact = bool(asked.question.exact)
+    told = frozenset(one for one in title if not (exact and one.isdigit()))
     heading = frozenset(words(source.heading))
     held = frozenset(words(source.text)) | title | heading
     read = named.passages(asked.reading.sentences)
@@ -305,7 +317,7 @@ def _by_words(at: int, named: Named, asked: Asked, together: _Sources) -> list[C
                 if 0 <= other < len(read) and read[other].group == passage.group
             )
         )
-        fresh = len(own[order] - small - asked.all_words - title)
+        fresh = len(own[order] - small - asked.all_words - told)
         in_text, in_lead = asked.share(own[order]), asked.share(with_lead)
         apart = with_lead | above
         in_heading, in_title = asked.share(apart), asked.share(apart | title)

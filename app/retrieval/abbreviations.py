@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from notehop.indexing.tokens.words import fold
+from notehop.indexing.tokens.words import FUNCTION_WORDS, fold
 
 LETTERS = range(2, 9)  # characters of an abbreviation
 BESIDE = 100  # characters beside it in which its long form stands
@@ -30,7 +30,9 @@ def spelt_out(name: str, text: str) -> bool:
         begins = len(letters) > 2 and not re.search(r"\w", before)
         apart = begins or _APART.match(behind) is not None
         words = _words_but(letters, behind)
-        if _spells(letters, words) if apart else _are_initials(letters, words):
+        if apart and any(_spells(letters, one) for one in _runs(words)):
+            return True
+        if not apart and _are_initials(letters, words):
             return True
         words = _words_but(letters, before)[-2 * len(letters) :] if before.endswith("(") else []
         if any(_spells(letters, words[at:]) for at in range(len(words))):
@@ -40,9 +42,13 @@ def spelt_out(name: str, text: str) -> bool:
 
 def _are_initials(letters: str, words: Sequence[str]) -> bool:
     """Whether words have these initials, small words aside; any two words may have two of them."""
-    long = [word for word in words if word not in _JOINING]
-    some = (words[: len(letters)], long[: len(letters)])
+    some = (one[: len(letters)] for one in _runs(words))
     return len(letters) > 2 and any("".join(word[0] for word in one) == letters for one in some)
+
+
+def _runs(words: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
+    """The words, and those without small ones, whose initials an abbreviation may leave out."""
+    return words, [word for word in words if word not in _JOINING]
 
 
 def _words_but(name: str, text: str) -> list[str]:
@@ -61,8 +67,7 @@ def _spells(letters: str, words: Sequence[str], left: str = "") -> bool:
     ) or (first in left and _spells(others, words, left.partition(first)[2]))
 
 
-_SMALL = "a an and at by for from in of on or the to with der die das des und von zu de du la le et y e do"
-_JOINING = frozenset(_SMALL.split())  # words whose initials an abbreviation may leave out
+_JOINING = frozenset().union(*FUNCTION_WORDS.values())
 _WORD = re.compile(r"[^\W\d_]+")
 
 
@@ -78,6 +83,5 @@ def spells(about: str, text: str) -> bool:
     if re.search(rf"\b{re.escape(about)}\b", plain) is None:
         return False
     words = [word for word in _WORD.findall(plain) if word != about]
-    long = [word for word in words if word not in _JOINING]
-    initials = ("".join(word[0] for word in some) for some in (words, long))
+    initials = ("".join(word[0] for word in some) for some in _runs(words))
     return any(about in each for each in initials) or spelt_out(about, text)

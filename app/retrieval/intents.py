@@ -386,7 +386,7 @@ class Subject:
         either = "|".join(map(re.escape, sorted({*names, head} - {""})))
         says = re.compile(
             rf"(?:^|[.;] )(?P<mark>[^\w\n]*)(?P<name>{either})(?: \([^)\n]+\))?[*_\"”`]*"
-            r"(?:[:=]| [–—|-])[*_]* .*",
+            r"(?:[ \u00a0\u202f]?[:=]| [–—|-])[*_]* .*",
             re.IGNORECASE | re.MULTILINE,
         )
         found: dict[ChunkId, int] = {}
