@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from notehop.app.answer.passages import BETWEEN, NAME, WORD_LISTS, Passage, SentenceSpans, passages
-from notehop.app.answer.question import DIGITS, Question
+from notehop.app.answer.question import DIGITS, SAID_ALIKE, UNIT, Question
 from notehop.app.models import Source
 from notehop.indexing.tokens.words import detect_language, fold
 
@@ -21,6 +21,7 @@ NAMING = re.compile(r"(?:alias|aliases|tag|tags|title|cssclass|cssclasses)\b", r
 """Properties that name a note and say nothing of it."""
 
 MET = 0.8  # share of a word that is met in a compound
+ALIKE = 0.6  # the same of one that says nearly the same
 
 Vectors = NDArray[np.float32]
 Compare = Callable[[str, Sequence[str]], tuple[Vectors, Vectors]]
@@ -32,7 +33,8 @@ class Term:
 
     ``weight`` is its rarity in the vault, above 0. ``absent``: no note holds it; ``missing``: although
     the query is in the language of the notes; ``common``: and an everyday word. ``written`` is how the
-    query has it, ``met`` other spellings and compounds of the vault that a note may have for it.
+    query has it, ``met`` other spellings and compounds of the vault that a note may have for it, ``alike``
+    other words.
     """
 
     word: str
@@ -42,12 +44,24 @@ class Term:
     absent: bool = False
     common: bool = False
     met: frozenset[str] = frozenset()
+    alike: frozenset[str] = frozenset()
 
     def share_in(self, words: Collection[str]) -> float:
         """1 where it is among some words, less where they have a compound with it, or a part of it."""
         if self.word in words:
             return 1.0
-        return 0.0 if self.met.isdisjoint(words) else MET
+        if not self.met.isdisjoint(words):
+            return MET
+        return 0.0 if self.alike.isdisjoint(words) else ALIKE
+
+
+def tokens_alike(words: Callable[[str], Sequence[str]]) -> Mapping[str, frozenset[str]]:
+    """A word, as an index has it -> others that say nearly the same; units, which are short, left out."""
+    found: dict[str, frozenset[str]] = {}
+    for said in SAID_ALIKE:
+        stems = frozenset(one for one in words(" ".join(sorted(said))) if len(one) > UNIT)
+        found |= {one: found.get(one, frozenset()) | stems - {one} for one in stems}
+    return found
 
 
 @dataclass(frozen=True, slots=True)

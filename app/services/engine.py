@@ -25,7 +25,7 @@ from notehop.app.answer.extractive import ExtractiveSynthesizer
 from notehop.app.answer.facts import facts_of
 from notehop.app.answer.material import CONNECTED, open_uri
 from notehop.app.answer.passages import passages
-from notehop.app.answer.reading import Reading, Term, Vectors
+from notehop.app.answer.reading import Reading, Term, Vectors, tokens_alike
 from notehop.app.answer.synthesizer import VaultSynthesizer
 from notehop.app.answer.themes import ThemeQuotes, ThemeSynthesizer
 from notehop.app.answer.writing import ANSWER_PROMPT, LlmSynthesizer
@@ -276,6 +276,7 @@ class Engine:
     def _reading(self, tokenizer: Tokenizer) -> Reading:
         """What reads with what the index was made with, and remembers what was read last."""
         language = tokenizer.language
+        alike = tokens_alike(tokenizer)
 
         def terms(query: str) -> list[Term]:
             foreign = clear_language(query) not in (None, language)
@@ -303,7 +304,8 @@ class Engine:
                         continue
                     weight = idf(count, len(index))
                     missing = absent and not foreign
-                    term = Term(token, weight, missing, word.written, absent, common, met)
+                    other = alike.get(token, frozenset())
+                    term = Term(token, weight, missing, word.written, absent, common, met, other)
                     found.setdefault(token, term)
             return list(found.values())
 
