@@ -105,7 +105,8 @@ order, then the other kinds; a date is read by :func:`has_date`."""
 
 _COUNTS = re.compile(
     r"\b(?:how many|wie ?viele|combien (?:de\b|d')|cuant[oa]s|quant[ei]|quantos|hoeveel)\s?"
-    r"(?:of |the |our |my |more )*(?P<what>[^\W\d_]+(?: (?!does|is|was|has)[^\W\d_]+s\b)?)"
+    r"(?:of |the |our |my |more )*(?P<what>[^\W\d_]+"
+    r"(?: (?!does|is|was|has)[^\W\d_]+s\b| (?:live|leben|wohnen|viven)\b)?)"
 )
 _STEPS = re.compile(
     r"^(?:and |so )?(?:how (?:do|does|did|can|to|should)|why|wie \w+ (?:ich|man|wir)|comment)\b"

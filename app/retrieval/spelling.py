@@ -72,14 +72,14 @@ def corrected(
             nearest = _nearest(folded, tokenizer(folded)[0], view, tokenizer)
         if nearest is None:
             continue
-        plain, meant = fold(small), fold(nearest)
+        pairs = [(fold(one), fold(nearest)) for one in (small, folded)]
         if known:
             own = _is_built(small, is_word, tokenizer.language)
         else:
-            own = Indel.distance(plain, meant) > 1
+            own = all(Indel.distance(*one) > 1 for one in pairs)
         # What is built as words are may be one that the notes lack, and so may others of a language that
         # no model tells, unless a letter is too many or too few.
-        if not own or _is_slip(plain, meant):
+        if not own or any(_is_slip(*one) for one in pairs):
             read[written] = nearest.capitalize() if written[0].isupper() else nearest
     left = (word for word in unread if word.written not in read)
     read |= compounds(left, view, tokenizer)

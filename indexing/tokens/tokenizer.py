@@ -59,6 +59,7 @@ class Tokenizer:
         latin = _LATIN.get(language, language)
         none = frozenset[str]()
         self._stop = FUNCTION_WORDS.get(language, none) | FUNCTION_WORDS.get(latin, none)
+        self._elides = latin != "en"
         self._latin = _stemmer(latin)
         self._cyrillic = _stemmer("und" if language == "und" else "ru")
         self._endings = STEMMED.get(latin, {}).get("endings", {})
@@ -95,7 +96,7 @@ class Tokenizer:
         words: list[tuple[str, tuple[str, ...]]] = []
         surfaces = split_words(text)
         shouting = text.isupper()
-        for at, surface in enumerate(surfaces):
+        for at, surface in enumerate(map(self._unelided, surfaces)):
             found = _remembered(surface) if len(surface) <= MAX_LENGTH else subwords(surface)
             if found.characters:
                 units = found.kept + (found.characters if self.language == "zh" else ())
@@ -105,16 +106,16 @@ class Tokenizer:
             elif (at or len(surface) > 1) and not shouting and surface.isupper() and surface != "I":
                 words.append((surface, self._tokens(found)))
             else:
-                small = self._stop | self._elided(surface)
-                content = tuple(word for word in found.words if word not in small)
+                content = tuple(word for word in found.words if word not in self._stop)
                 words.append((surface, self._tokens(Subwords(found.kept, content))))
         found_words = [word for word in words if word[1]]
         return found_words or [(one, tokens) for one in surfaces if (tokens := tuple(self(one)))]
 
-    def _elided(self, surface: str) -> frozenset[str]:
-        """A word as one with the small word before its apostrophe (*doeufs* of *d'œufs*): nobody says it."""
-        small, *others = phrase_words(surface) if "'" in surface or "’" in surface else ("",)
-        return frozenset(["".join((small, *others))] if small in self._stop else ())
+    def _unelided(self, surface: str) -> str:
+        """A word without the small one before its apostrophe (*œufs* of *d'œufs*); English has none such."""
+        small, _, rest = surface.replace("’", "'").partition("'")
+        elided = self._elides and len(rest) > 1 and fold(small.casefold()) in self._stop
+        return rest if elided else surface
 
     def _joins_small_words(self, surface: str) -> bool:
         """Whether a word joins function words alone (*est-ce*, *C'è*); English has others so: *to-do*."""
