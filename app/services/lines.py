@@ -312,8 +312,8 @@ def lines_of_role(
             place = None if is_template(path) else line_of(key, value, path, view, asked.allowed)
             if place and place[1]:
                 lines[place[0]] = place[1:]
-    said = (asked.text[one.start() :] for one in re.finditer(r"\w+", asked.text))
-    typed = next((bare(one) for one in said if plain_words(one) == role), role)
+    ends_of = (asked.text[one.start() :] for one in re.finditer(r"\w+", asked.text))
+    typed = next((bare(one) for one in ends_of if plain_words(one) == role), role)
     return (f"{{tells|tell}} of the {typed}", lines) if lines else None
 
 

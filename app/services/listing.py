@@ -273,8 +273,8 @@ def list_question(
         of_all += f" with “{meant.kind}”"
         return _note(meant.path, view, asked, of_all)
     if not found and (line := line_of_named(asked, view, tokenizer, is_template)):
-        title, (passage, *place) = line
-        return ListQuestion(asked, FROM_NOTE.format(title), lines={passage: (*place,)})
+        title, place = line
+        return ListQuestion(asked, FROM_NOTE.format(title), lines={place[0]: place[1:]})
     for lines_for in () if found else (lines_of_role, labelled_lines, lines_of_property):
         if told := lines_for(asked, view, tokenizer, is_template):
             return ListQuestion(asked, told[0], lines=told[1])
