@@ -209,7 +209,8 @@ def _in_doubt(asked: Asked, ranked: Sequence[Candidate], sources: Sequence[Named
         return True
     if asked.question.compared:
         notes = notes_of_sides(ranked, asked, sources)
-        return not all(any(says_compared(one, asked) for one in each) for each in notes)
+        if any(notes):
+            return not all(any(says_compared(one, asked) for one in each) for each in notes)
     top = next((one for one in ranked if asked.is_told_more(one)), ranked[0])
     short = top.passage.kind == "property" or len(top.passage.text.split()) <= FEW
     vectors = asked.reading.vectors

@@ -202,6 +202,8 @@ class _Selection:
         """Of a comparison, for each side what the note that goes by its name says of what is compared, or how
         it begins, else the best that speaks of it; where no side has a note, the best that speaks of all."""
         notes = notes_of_sides(self.found, self.asked, self.sources)
+        if not self.asked.question.compared and not all(notes):
+            notes = [[] for _ in notes]
         sides = [frozenset(self.words(side)) for side in self.asked.question.sides]
         known = self.asked.names
         own = [
