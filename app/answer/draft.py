@@ -48,12 +48,13 @@ class Part:
     lead: bool
 
 
-def laid_out(parts: Sequence[Part]) -> tuple[str, tuple[Range, ...]]:
+def laid_out(parts: Sequence[Part], *, goes_on: bool = False) -> tuple[str, tuple[Range, ...]]:
     """Return the passages as they are shown, and where their words stand in the source.
 
     Sentences alone are one line, and so is a single item, which needs no list.
 
     :param parts: in text order, each once; at least one.
+    :param goes_on: whether the list or table that they end with has more.
     """
     texts = {part.passage.text for part in parts}
     shown: list[Part] = []
@@ -71,7 +72,13 @@ def laid_out(parts: Sequence[Part]) -> tuple[str, tuple[Range, ...]]:
     if single and first.lead:
         single = first.passage.lead.endswith(":")
     flat = single or all(part.passage.kind in _FLAT for part in shown)
-    return _flat(shown) if flat else "\n\n".join(_blocks(shown)), tuple(sorted(ranges))
+    text = _flat(shown) if flat else "\n\n".join(_blocks(shown))
+    if goes_on and parts[-1].passage.kind == "item":
+        mark = parts[-1].passage.mark
+        text += f"\n{mark if mark in ('*', '+') else '-'} {GAP}"
+    elif goes_on and parts[-1].passage.kind == "row":
+        text += f"\n\n{GAP}"
+    return text, tuple(sorted(ranges))
 
 
 def _flat(parts: Sequence[Part]) -> str:

@@ -463,6 +463,7 @@ def evidence_of(material: Material) -> list[Named]:
                 news=news,
                 opens=about.get("ordinal") == 0,
                 table_head=about.get("table_head", ""),
+                goes_on=about.get("goes_on", False),
             )
         )
     for note in material.connected:
@@ -477,6 +478,7 @@ def evidence_of(material: Material) -> list[Named]:
                 link_likeness=_number(evidence.get("sentence_similarity")) or 0.0,
                 opens=about.get("ordinal") == 0,
                 table_head=about.get("table_head", ""),
+                goes_on=about.get("goes_on", False),
             )
         )
     return found

@@ -90,7 +90,8 @@ class Named:
 
     ``subject``: its note is what a question for news is about. ``news``: its rank, from 1, among the newest
     notes with news of that; 0 for none. ``linked`` is the sentence whose link leads to it, for a connected
-    note, ``link_likeness`` its cosine. ``opens``: its note begins so; ``table_head``: of an earlier table.
+    note, ``link_likeness`` its cosine. ``opens``: its note begins so; ``table_head``: of an earlier table;
+    ``goes_on``: so does the list or table that it ends with.
     """
 
     source: Source
@@ -101,6 +102,7 @@ class Named:
     link_likeness: float = 0.0
     opens: bool = False
     table_head: str = ""
+    goes_on: bool = False
 
     def passages(self, sentences: SentenceSpans) -> Sequence[Passage]:
         """What can be quoted of the source."""

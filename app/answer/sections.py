@@ -101,8 +101,13 @@ class Sections:
         ]
         orders = {one.order}
         abbreviated = self.asked.question.abbreviated
-        if passage.kind == "property" or abbreviated or "news" in one.features:
+        if passage.kind == "property" or "news" in one.features:
             return orders, one.order
+        if abbreviated:
+            # What goes on with the entry of a glossary says more of it.
+            own = [at for at, other in enumerate(read) if other.block == passage.block]
+            short = own[0] == one.order and length_of(read[at] for at in own[1:]) <= SHORT
+            return {*own} if short else orders, one.order
         if entries := self._entries(one, inside, read, most):
             return entries, min(entries)
         if defined and defines(one):
@@ -274,7 +279,8 @@ class Sections:
         self, named: Named, orders: set[int], begin: int, read: Sequence[Passage]
     ) -> list[Quote]:
         """What is quoted of a source, in its order."""
-        above = [at for at in orders if at < begin]
+        # What introduces code comes with it.
+        above = [at for at in orders if at < begin and read[at].text != read[begin].lead]
         answering = [at for at in orders if at >= begin]
         scrap = length_of(read[at] for at in answering) <= SAYS_LITTLE
         if scrap or _is_beginning(above, begin, read):
@@ -292,7 +298,12 @@ class Sections:
         )
         if parts[0].passage.kind == "heading" and len(parts) > 1:
             name = parts.pop(0).passage.text
-        text, ranges = laid_out(parts)
+        last = read[orders[-1]]
+        listed = sum(each.passage.group == last.group for each in parts) > 1
+        follow = [each.group == last.group for each in read[orders[-1] + 1 :][:1]] or [
+            named.goes_on
+        ]
+        text, ranges = laid_out(parts, goes_on=listed and follow[0])
         return Quote(named.source, text, ranges, parts[0].passage.headings, name)
 
 

@@ -295,7 +295,7 @@ def fill(hits: Sequence[NodeWithScore], view: Snapshot) -> list[NodeWithScore]:
             filled.append(hit)
         elif chunk is not None and chunk.path in notes:
             siblings = view.chunk_ids_of(chunk.path)
-            about = {**hit.node.metadata, **_table_head(chunk, siblings, view)}
+            about = {**hit.node.metadata, **_around(chunk, siblings, view)}
             node = to_node(chunk, notes[chunk.path], siblings, **about)
             filled.append(NodeWithScore(node=node, score=hit.score))
     return filled
@@ -304,18 +304,28 @@ def fill(hits: Sequence[NodeWithScore], view: Snapshot) -> list[NodeWithScore]:
 _HEAD = re.compile(r"^\|.*\n\|[ \t:|-]*-[ \t:|-]*$", re.MULTILINE)
 
 
-def _table_head(chunk: ChunkRow, siblings: Sequence[ChunkId], view: Snapshot) -> dict[str, str]:
-    """The head of the table that a chunk goes on with, which stands in one before it."""
-    if not chunk.text.startswith("|") or _HEAD.match(chunk.text) or chunk.id not in siblings:
+_ENTRY = re.compile(r"^[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]|\|)", re.MULTILINE)
+
+
+def _around(chunk: ChunkRow, siblings: Sequence[ChunkId], view: Snapshot) -> dict[str, Any]:
+    """Of a chunk that begins or ends within a table or list: its head, and whether it goes on."""
+    if chunk.id not in siblings:
         return {}
-    before = siblings[: siblings.index(chunk.id)]
+    place = siblings.index(chunk.id)
+    found: dict[str, Any] = {}
+    if _ENTRY.search(chunk.text.rpartition("\n\n")[2]):
+        after = view.chunks(siblings[place + 1 : place + 2]).values()
+        found = {"goes_on": any(_ENTRY.match(one.text) for one in after)}
+    if not chunk.text.startswith("|") or _HEAD.match(chunk.text):
+        return found
+    before = siblings[:place]
     rows = view.chunks(before)
     for text in (rows[one].text for one in reversed(before) if one in rows):
         if heads := _HEAD.findall(text):
-            return {"table_head": heads[-1]}
+            return {**found, "table_head": heads[-1]}
         if not text.startswith("|"):
             break
-    return {}
+    return found
 
 
 def below(lowest: float, rank: int, count: int) -> float:
