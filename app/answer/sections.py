@@ -105,9 +105,9 @@ class Sections:
             return orders, one.order
         if abbreviated:
             # What goes on with the entry of a glossary says more of it.
-            own = [at for at, other in enumerate(read) if other.block == passage.block]
-            short = own[0] == one.order and length_of(read[at] for at in own[1:]) <= SHORT
-            return {*own} if short else orders, one.order
+            entry = [at for at, other in enumerate(read) if other.block == passage.block]
+            short = entry[0] == one.order and length_of(read[at] for at in entry[1:]) <= SHORT
+            return {*entry} if short else orders, one.order
         if entries := self._entries(one, inside, read, most):
             return entries, min(entries)
         if defined and defines(one):
