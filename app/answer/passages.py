@@ -37,9 +37,7 @@ LONGEST_ITEM = 300
 
 SHORTEST = 2  # words of a sentence that says nothing by itself: "No.", "It depends."
 TITLE = 7  # words from which on the first line of a callout is no title, but what it has to say
-
 LONGEST_CODE = 15  # lines of a block of code that are quoted
-
 REMEMBERED = 512  # sources whose passages are remembered: questions come back to the same notes
 
 _BLOCK_ID = re.compile(r"(?<![ \t])[ \t]+\^[A-Za-z0-9-]+\s*$")
@@ -52,9 +50,8 @@ NAME = re.compile(r"\S*(?:://|[^\W\d_][./][^\W\d_])\S*")
 """An address, or the name of a file or module, that stands alone: no answer, and no sentence."""
 
 _FILE = re.compile(
-    r"(?:(?![.!?]\s).)*\.(?:avif|bmp|gif|jpe?g|m4a|mkv|mov|mp[34]|ogg|pdf|png|svg|wav|webm|webp"
-    r"|(?:base|canvas)(?: > .*)?)",
-    re.IGNORECASE,
+    r"(?i)(?:(?![.!?]\s).)*\.(?:avif|bmp|gif|jpe?g|m4a|mkv|mov|mp[34]|ogg|pdf|png|svg|wav|webm|webp"
+    r"|(?:base|canvas)(?: > .*)?)"
 )
 """All that is left of an embedded picture, recording or view: its name says nothing that answers."""
 
@@ -68,11 +65,9 @@ _PROPERTY = re.compile(
     r"(?P<key>[^\s:][^:\n]{0,60}):[ \n](?P<value>.+?)(?: ·(?:\n+|$)|$)", re.DOTALL
 )
 """A property, as :mod:`notehop.indexing.vault.properties` writes it among others."""
-
 _PROGRAM = re.compile(
-    r"\s*(?:```|~~~)\s*(?:tsx?|jsx?|typescript|javascript|python|py|java|kotlin|c|cpp|cs|rust|go|ruby|rb|php"
-    r"|swift|scala)\b",
-    re.IGNORECASE,
+    r"(?i)\s*(?:```|~~~)\s*(?:tsx?|jsx?|typescript|javascript|python|py|java|kotlin|c|cpp|cs|rust|go|ruby|rb"
+    r"|php|swift|scala)\b"
 )
 
 _ONE_PROPERTY = re.compile(r"\s*[\w-]{1,40}:(?: [^\n]+|(?:\n[^\n]+,)+\n[^\n]+)\s*")
@@ -157,11 +152,10 @@ def passages(text: str, sentences: SentenceSpans, table_head: str = "") -> tuple
         lead = lead if lead.text else block.title
         if block.kind == "code":
             code = _passage(block.body, number, block, lead)
-            half = code.written.split("\n")[-2:-1] == [_REST] and not (
-                lead.text and code.is_command
-            )
-            alone = half or not (lead.text or block.headed)
-            found.append(replace(code, is_fragment=alone))
+            told = lead.text or block.headed
+            if _REST in code.written:
+                told = lead.text and code.is_command
+            found.append(replace(code, is_fragment=not told))
             leads.pop(block.depth, None)
             continue
         if block.kind in ("heading", "row"):
@@ -186,11 +180,11 @@ def passages(text: str, sentences: SentenceSpans, table_head: str = "") -> tuple
     return tuple(found)
 
 
+_NOTHING = Stretch()
+
+
 def _moved(ranges: Iterable[Range], back: int) -> tuple[Range, ...]:
     return tuple((start - back, end - back) for start, end in ranges if start >= back)
-
-
-_NOTHING = Stretch()
 
 
 def properties(text: str) -> tuple[Passage, ...]:
@@ -278,7 +272,8 @@ def _whole(text: str, spans: Sequence[Range]) -> list[Range]:
     found: list[Range] = []
     for start, end in spans:
         before = text[slice(*found[-1])] if found else ""
-        if found and not before.endswith("\n") and _leads(before):
+        marks = not _WORD.search(text, start, end)  # "3.\*."
+        if found and (marks or _leads(before)) and not before.endswith("\n"):
             found[-1] = found[-1][0], end
         else:
             found.append((start, end))
@@ -361,7 +356,7 @@ def _markdown() -> MarkdownIt:
 
 _LISTS = ("bullet_list_open", "ordered_list_open")
 _CODE = ("fence", "code_block")
-_REST = "…"  # the last line of a block of code that goes on
+_REST = "\n…\n"  # what stands below code that goes on
 _STOPS = (".", "!", "?", ":", ";", "…", "。", "！", "？")
 _GROUPS = (*_LISTS, "table_open", "paragraph_open")
 _LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n|$)")
@@ -408,14 +403,13 @@ def _blocks(text: str) -> Iterator[_Block]:
             group += not marks and before != "paragraph_close"
             body, written = _code(text, lines, token)
             its = shape("code", depth=len(marks), written=written)
-            yield _Block(body, its, headed=headed, title=titles[-1] if titles else _NOTHING)
+            yield _Block(body, its, headed=headed, title=[_NOTHING, *titles][-1])
             headed = False
         elif token.type == "inline" and before == "paragraph_open" and token.map:
-            # The tag of a box may stand before what is introduced.
             below = (one.type for one in tokens[at + 2 :] if one.type != "html_block")
-            follows = next(below, "")
+            follows = next(below, "")  # whatever box it stands in
             body = stretch_of(token.content, text, lines[token.map[0] : token.map[1]])
-            title = titles[-1] if titles else _NOTHING
+            title = [_NOTHING, *titles][-1]
             if _is_callout_title(tokens, at):
                 titles[-1] = body.part(0, len(body.text))
                 if not _NUMBER.search(body.text):
@@ -426,9 +420,8 @@ def _blocks(text: str) -> Iterator[_Block]:
             block_id = _BLOCK_ID.search(body.text)
             body = body.part(0, block_id.start() if block_id else len(body.text))
             if body.text:
-                code = follows in _CODE
-                introduces = code or follows in _LISTS
-                yield _Block(body, its, introduces, code, headed=headed, title=title)
+                leads, code = follows in (*_LISTS, *_CODE), follows in _CODE
+                yield _Block(body, its, leads, code, headed=headed, title=title)
                 headed = False
 
 
@@ -441,9 +434,9 @@ def _code(text: str, lines: Sequence[Range], token: Token) -> tuple[Stretch, str
     body = stretch_of("\n".join(shown), text, lines[first : first + len(shown)], code=True)
     # A fence that is not closed goes on behind the end of the source.
     is_open = token.markup and end - first == len(content)
-    rest = [_REST] if is_open or len(content) > len(shown) else []
+    rest = _REST if is_open or len(content) > len(shown) else "\n"
     fence = token.markup or "```"
-    return body, "\n".join([f"{fence}{token.info.strip()}", body.text, *rest, fence])
+    return body, f"{fence}{token.info.strip()}\n{body.text}{rest}{fence}"
 
 
 def _is_callout_title(tokens: Sequence[Token], at: int) -> bool:

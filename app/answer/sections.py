@@ -300,10 +300,9 @@ class Sections:
             name = parts.pop(0).passage.text
         last = read[orders[-1]]
         listed = sum(each.passage.group == last.group for each in parts) > 1
-        follow = [each.group == last.group for each in read[orders[-1] + 1 :][:1]] or [
-            named.goes_on
-        ]
-        text, ranges = laid_out(parts, goes_on=listed and follow[0])
+        after = read[orders[-1] + 1 :][:1]
+        goes_on = after[0].group == last.group if after else named.goes_on
+        text, ranges = laid_out(parts, goes_on=listed and goes_on)
         return Quote(named.source, text, ranges, parts[0].passage.headings, name)
 
 
