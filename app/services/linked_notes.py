@@ -34,6 +34,7 @@ _LINKED = [
     for way in _WAYS
     for one in (pattern.replace("{name}", "(?P<name>.+?)") for pattern in _TABLE[way])
 ]
+_ASKS = re.compile(rf"{_TABLE['what']}\b")
 _HEAD = re.compile(rf"(?:(?P<what>{_TABLE['what']})\b)?(?P<kind>.*?){_TABLE['between']}")
 _OF_IT, _BY = re.compile(_TABLE["of_it"]), re.compile(rf"(?P<before>.+) {_TABLE['by']}")
 _ITEM = re.compile(
@@ -149,7 +150,8 @@ def _readings(
 
     for size, at in product((2, 1), range(1, len(words))):
         # "What does NAME use?", "what does NAME depend on?"
-        if size < len(words) - at and (found := read(words[:at], words[-size:])):
+        asks = size < len(words) - at and _ASKS.match(plain_words(" ".join(words[:at])))
+        if asks and (found := read(words[:at], words[-size:])):
             yield found[0], names_of(" ".join(words[at:-size])), True, found[1]
         before, names = words[:at], names_of(" ".join(words[at:]))
         # "What is used by NAME?", "was nutzt NAME?", and "what uses NAME?"
