@@ -383,7 +383,9 @@ class QuestionRun:
         """How likely what is found answers a question, and the ids of what would be quoted."""
         ask = NotehopQueryEngine(self.retriever, self.engine.synthesizer).query
         found = ask(TracedQuery(_within(written, question))).metadata or {}
-        return found.get("likelihood") or 0.0, [one["id"] for one in found.get("citations", ())]
+        quoted, likely = [one["id"] for one in found.get("citations", ())], found.get("likelihood")
+        # What was looked up, and not searched for, has none.
+        return float(bool(quoted)) if likely is None else likely, quoted
 
     def _is_sooner_of(self, written: ParsedQuery, question: str, view: Snapshot) -> bool:
         """Whether a question is not surely answered alone, and rather as one about a subject: of what it

@@ -283,7 +283,7 @@ def test_a_definition_is_the_sentence_that_says_what_it_is(tmp_path: Path) -> No
             )
         )
     assert seed.startswith("“A seed is a vault that somebody shares with others.”")
-    assert proxy.startswith("> Proxy is a small server")
+    assert proxy.startswith("“Proxy is a small server")
     assert boat.startswith("“Anna is paying")
     # The heading of a whole note says its name again.
     assert "\n— Concepts > Seed bank > Seed" in seed
