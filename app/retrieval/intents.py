@@ -242,7 +242,9 @@ claim for the car is not about the car."""
 Proper = Callable[[int, int], bool]
 """First and last character (exclusive) of a stretch of a text -> whether it is a proper name."""
 
-SMALL = frozenset().union(*FUNCTION_WORDS.values())
+# Small words of one language that people are called in all.
+_CALLED = frozenset(("ben", "dan", "dina", "ed", "ella", "mia", "mina", "nell", "sue"))
+SMALL = frozenset().union(*FUNCTION_WORDS.values()) - _CALLED
 """Words of any language that are no name by themselves."""
 
 _BEFORE_NAMES = ",;:!?…\"'“”‘’„«»*_"  # around a name in a sentence; hardly any name ends so

@@ -144,10 +144,12 @@ def denied(
             # Of a kind none of which is so, nothing says what it would be.
             if is_it and kinds and notes_meeting((*kinds, one), view.labels):
                 yield kinds, one
+    # What has no "due date" lacks what is due.
+    day = frozenset(tokens_of(" ".join(WORDS["of_a_day"]), tokenizer))
     for key in view.labels.property_keys():
-        own = key_words(key, not_so, tokenizer)
-        kind = [token for token in named if token not in own]
-        if kind and own.issuperset(not_so):
+        own = key_of_a_day(key, not_so, tokenizer)
+        kind = [token for token in named if token not in own | day]
+        if kind and own and own.issuperset({*not_so} - day or not_so):
             for chosen in islice(covering(kind, found), CHOICES):
                 yield chosen, Condition("property", "", key)
 

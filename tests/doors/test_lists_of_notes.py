@@ -74,6 +74,10 @@ NOTES |= {
         ("Tall", "7.5", "52,000", ""),
     )
 }
+NOTES |= {
+    f"Lessons/{name}.md": f"---\ntype: lesson\nguest: '[[{name}]]'\ndue: {day}\n---\nOn clay.\n"
+    for name, day in (("Ben", ""), ("Cy", "2027-03-01"))
+}
 NOTES["Pulley.md"] = "---\ntype: film\npotter: Iris Fell\n---\nA film of clay.\n"
 NOTES["Hut.md"] = "Of wood.\n\nUses: [[Stall]], tin\n"
 NOTES["Bills/Oil.md"] = "---\nstate: paid\n---\nA gift.\n"
