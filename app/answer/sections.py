@@ -72,7 +72,7 @@ def says_compared(one: Candidate, asked: Asked) -> bool:
     """Whether a passage has a value of what is compared."""
     question = replace(asked.question, exact=asked.question.compared)
     return fits(question, one.passage, one.passage.heading, asked.reading.words) or (
-        question.compared == "age" and has_date(one.passage.text)
+        question.compared == "age" and one.passage.kind == "property" and has_date(one.passage.text)
     )
 
 

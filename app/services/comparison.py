@@ -65,7 +65,7 @@ _COMPARED = [
 ]
 _NUMBER = re.compile(rf"(?<![\w.,]){_DIGITS}{_UNIT}")
 _DIGIT = re.compile(r"\d")
-_DECIMAL = re.compile(r"^\D*\d+\.(?:\d{1,2}|\d{4,})(?!\d)")
+_DECIMAL = re.compile(rf"^\D*\d+\.(?:\d{{1,2}}|\d{{4,}})(?!\d|\s?(?:{'|'.join(_MANY)})\b)")
 _YEAR = re.compile(r"(?:1\d|20|21)\d\d")
 _MONTH = re.compile(rf"(?:0?[1-9]|1[0-2])[./](?P<year>{_YEAR.pattern})")
 
@@ -204,6 +204,8 @@ def compared_lines(
             if held and (wanted or (rest and kind <= holding and (is_unit or not unit))):
                 years = all(one.is_day for one in numbers if one.notes & held)
                 said = compared.said(key, years=years)
+                if wanted and (lack := sum(not is_template(one) for one in kind - holding)):
+                    said += f" ({lack:,} more {'has' if lack == 1 else 'have'} none)"
                 if not wanted and any(compared.holds(one.number) for one in numbers):
                     said += f", of the {counted(len(kind), 'note')} that may be meant"
                 read.setdefault(frozenset(path for _, path, _ in wanted), (said, key, wanted, held))

@@ -11,7 +11,7 @@ from functools import cache, reduce
 from itertools import chain, islice
 
 from notehop.app.answer.passages import properties
-from notehop.app.answer.question import read
+from notehop.app.answer.question import SAID_ALIKE, read
 from notehop.app.retrieval.filters import AllowedChunks, Condition, Narrowed, Paths, among, notes_of
 from notehop.app.retrieval.intents import BEFORE, SMALL, Subject, bare, names_of
 from notehop.app.services.kinds import (
@@ -48,6 +48,7 @@ Lines = tuple[str, dict[ChunkId, tuple[str, int]]]
 ARTICLE = "|".join(map(re.escape, BEFORE))
 LABELLED = re.compile(r"[\s>*_+(\[-]*(?P<key>[^\W\d_][^:\n]{0,40}):{1,2}[\s*_\[]*(?P<value>\S.*)")
 _TEXT = re.compile(r".+")
+_LETTER = re.compile(r"[^\W\d_]")
 _OPEN_ENDED = re.compile(WORDS["open_ended"], re.IGNORECASE)
 _SUMS, _WHAT_THEY_HAVE = frozenset(WORDS["sums"]), re.compile(WORDS["what_they_have"])
 _ROLES = frozenset(WORDS["rewriting"]["roles"])
@@ -225,6 +226,9 @@ def lines_of_property(
                     lines.setdefault(place[0], place[1:])
             if len(lines) > 1:
                 summed = " (they are not added up)" if kind != rest else ""
+                lack = those.difference(*values.values())
+                if left := sum(not is_template(one) for one in lack):
+                    summed += f" ({left:,} more {'has' if left == 1 else 'have'} none)"
                 return f"{{has|have}} {key}{summed}", lines
     return None
 
@@ -234,7 +238,8 @@ def line_of_named(
 ) -> tuple[str, Line] | None:
     """Read a question for a property, by its key, of the note that it names: the note's title, and the line;
     None where it asks for anything beside, or how or why."""
-    if {"howto", "reason", "comparison"}.intersection(read(asked.text).forms):
+    forms, plain = {*read(asked.text).forms}, plain_words(asked.text)
+    if forms & {"howto", "reason", "comparison"} or NOT.search(plain) or _OPEN_ENDED.search(plain):
         return None
     for paths, said in _notes_and_words(asked.text, view, tokenizer):
         those = [path for path in paths if not is_template(path)]
@@ -250,10 +255,15 @@ def line_of_named(
         for key in map(str, row.front_matter):
             own = frozenset(tokens_of(" ".join(telling(plain_words(key))), tokenizer))
             begins = plain_words(key)
-            shortened = len(begins) == SHORTENED and all(one.startswith(begins) for one in words)
+            shortened = len(begins) == SHORTENED and any(
+                {begins, *words} <= one for one in SAID_ALIKE
+            )
             if shortened or (own <= frozenset().union(*alike) and all(own & one for one in alike)):
                 place = line_of(key_label(key), None, row.path, view, asked.allowed)
-                if place and place[1]:
+                # Nobody, and no place, is called by a number or a day.
+                value = place[1].partition(":")[2] if place else ""
+                tells = _LETTER.search(value) or not forms & {"person", "place"}
+                if place and place[1] and tells:
                     return row.title, place
     return None
 
@@ -266,7 +276,10 @@ def _notes_and_words(
     text = _ELIDED.sub(r"\1 ", text)
     named = Subject(view, text, None).named
     for first, end in sorted(named, key=lambda span: (span[0] - span[1], span[0])):
-        yield named[first, end], telling(plain_words(f"{text[:first]} {text[end:]}"))
+        # "Ben" is a small word of another language, and somebody here.
+        rest = plain_words(f"{text[:first]} {text[end:]}")
+        small = (one for one in rest.split() if one in SMALL and tokenizer(one))
+        yield (named[first, end], telling(rest) + [one for one in small if view.notes_named(one)])
     titles = {
         word: frozenset(filter(None, view.paths_of(view.lexical.holding(own, "title"))))
         for word in (() if named else telling(plain_words(text)))

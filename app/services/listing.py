@@ -151,6 +151,9 @@ def _at_line(hit: NodeWithScore, text: str, line: int) -> NodeWithScore:
     return NodeWithScore(node=node, score=hit.score)
 
 
+_OF_NOTES = re.compile(rf"{WORDS['links']['notes']}|link(?:s|t|en)?\b", re.IGNORECASE)
+
+
 def _links_asked(asked: Narrowed, view: Snapshot, tokenizer: Tokenizer) -> ListQuestion | None:
     """Read a question for the notes that link to one; None where it is another."""
     if (found := linked_notes(asked, view, tokenizer)) is None:
@@ -158,6 +161,8 @@ def _links_asked(asked: Narrowed, view: Snapshot, tokenizer: Tokenizer) -> ListQ
     said, lines, own = found
     if lines or not own:
         return ListQuestion(asked, said, lines=lines) if lines else None
+    if not _OF_NOTES.search(asked.text):
+        return None  # "What is stress linked to?" may ask for what it comes with.
     said = _VERBS.sub(r"\1", said)
     return ListQuestion(asked, f"{NONE}note {said}.", others=own)
 

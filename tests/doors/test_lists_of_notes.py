@@ -78,7 +78,11 @@ NOTES |= {
     f"Lessons/{name}.md": f"---\ntype: lesson\nguest: '[[{name}]]'\ndue: {day}\n---\nOn clay.\n"
     for name, day in (("Ben", ""), ("Cy", "2027-03-01"))
 }
-NOTES["Pulley.md"] = "---\ntype: film\npotter: Iris Fell\n---\nA film of clay.\n"
+NOTES |= {
+    f"Crates/{n}.md": f"---\ntype: crate\nprice: {price}\n---\nOf oak.\n"
+    for n, price in enumerate(("300 €", "12.000 €", "1.5k €"))
+}
+NOTES["Pulley.md"] = "---\ntype: film\npotter: Iris Fell\ncap: 300\n---\nA film of clay.\n"
 NOTES["Hut.md"] = "Of wood.\n\nUses: [[Stall]], tin\n"
 NOTES["Bills/Oil.md"] = "---\nstate: paid\n---\nA gift.\n"
 NOTES["Bills/Oil.md"] = "---\nstate: paid\nversion: draft-2.4\n---\nA gift.\n"
