@@ -201,16 +201,14 @@ def lines_of_property(
     """Read a question for what all notes of a kind have for a property ("deadlines of the grants"); None
     where it is another."""
     plain = plain_words(asked.text)
-    words, found = (
-        tokens_of(" ".join(telling(plain)), tokenizer),
-        candidates(plain, view.labels, tokenizer),
-    )
     if NOT.search(plain) or not (asks_for_a_list(plain) or _WHAT_THEY_HAVE.match(plain)):
         return None
+    words = tokens_of(" ".join(telling(plain)), tokenizer)
     for key in view.labels.property_keys() if 1 < len(words) <= LONGEST else ():
         own = key_words(key, words, tokenizer)
         rest = [one for one in words if one not in own]
         kind = [one for one in rest if one not in _SUMS]
+        found = candidates(plain, view.labels, tokenizer) if own and kind else []
         for chosen in islice(covering(kind, found), CHOICES if own and kind else 0):
             those = notes_meeting(chosen, view.labels)
             label = property_label(key)

@@ -51,7 +51,7 @@ from notehop.app.services.lines import (
     lines_of_property,
     lines_of_role,
 )
-from notehop.app.services.linked_notes import labelled_lines, linked_notes
+from notehop.app.services.notes.linked_notes import labelled_lines, linked_notes
 from notehop.app.services.period import Period, period_of
 from notehop.app.services.rewriting import Newest, newest_meant
 from notehop.app.services.tasks import OPEN, TICKED, Due, OpenTasks, open_tasks, task_questions

@@ -153,10 +153,10 @@ def _readings(
         asks = size < len(words) - at and _ASKS.match(plain_words(" ".join(words[:at])))
         if asks and (found := read(words[:at], words[-size:])):
             yield found[0], names_of(" ".join(words[at:-size])), True, found[1]
-        before, names = words[:at], names_of(" ".join(words[at:]))
+        before = words[:at]
         # "What is used by NAME?", "was nutzt NAME?", and "what uses NAME?"
         by = _BY.fullmatch(plain_words(" ".join(before)))
         head, label = before[: -size - bool(by)], before[-size - bool(by) :][:size]
         of_it = by is not None or _OF_IT.fullmatch(plain_words(" ".join(head))) is not None
         if found := read(head, label):
-            yield found[0], names, of_it, found[1]
+            yield found[0], names_of(" ".join(words[at:])), of_it, found[1]
