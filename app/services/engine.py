@@ -29,16 +29,16 @@ from notehop.app.answer.reading import Reading, Term, Vectors, tokens_alike
 from notehop.app.answer.synthesizer import VaultSynthesizer
 from notehop.app.answer.themes import ThemeQuotes, ThemeSynthesizer
 from notehop.app.answer.writing import ANSWER_PROMPT, LlmSynthesizer
+from notehop.app.lists.list_question import ListQuestion, list_question
+from notehop.app.lists.rewording import reworded
 from notehop.app.retrieval.chain import QueryChain, Wanted
 from notehop.app.retrieval.components import Nodes, TracedQuery, TracedRetriever, noted, words_of
 from notehop.app.retrieval.filters import checked, narrow
 from notehop.app.retrieval.relevance import question_words, templates_of
 from notehop.app.retrieval.rerank import CrossEncoderScorer, shared_scorer
 from notehop.app.retrieval.spelling import corrected, with_words
-from notehop.app.services.listing import ListQuestion, list_question
 from notehop.app.services.notes.current_notes import CurrentNotes
 from notehop.app.services.open_vault import Place, remedy
-from notehop.app.services.rewriting import reworded
 from notehop.config.errors import ModelError, UsageError
 from notehop.indexing.embed.models import languages_read
 from notehop.indexing.embed.onnx_embedding import QueryEmbedder, load_query

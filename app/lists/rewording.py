@@ -9,9 +9,7 @@ from collections.abc import Callable
 from datetime import date
 from typing import NamedTuple
 
-from notehop.app.retrieval.filters import Paths
-from notehop.app.retrieval.intents import SMALL, names_of
-from notehop.app.services.kinds import (
+from notehop.app.lists.kinds import (
     WORDS,
     conditions_of,
     notes_meeting,
@@ -19,8 +17,10 @@ from notehop.app.services.kinds import (
     telling,
     tokens_of,
 )
-from notehop.app.services.lines import ARTICLE, is_role, roles_in
-from notehop.app.services.period import period_of
+from notehop.app.lists.lines import ARTICLE, is_role, roles_in
+from notehop.app.lists.period import period_of
+from notehop.app.retrieval.filters import Paths
+from notehop.app.retrieval.intents import SMALL, names_of
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.tokens.tokenizer import Tokenizer
 from notehop.indexing.tokens.words import fold

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from pathlib import Path
 
+from notehop.app.lists.kinds import NOT, plain_words
+from notehop.app.lists.period import Period, day_said, period_of, time_pattern
 from notehop.app.retrieval.intents import SMALL, bare, names_of
-from notehop.app.services.kinds import NOT, plain_words
-from notehop.app.services.period import Period, day_said, period_of, time_pattern
 from notehop.indexing.stores.model import ChunkId, ChunkRow
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.tokens.words import fold

@@ -8,9 +8,7 @@ from datetime import date
 from itertools import chain, islice
 from typing import NamedTuple
 
-from notehop.app.retrieval.filters import Narrowed, Paths, among
-from notehop.app.retrieval.intents import SMALL
-from notehop.app.services.kinds import (
+from notehop.app.lists.kinds import (
     CHOICES,
     DONE,
     HAVING,
@@ -29,8 +27,10 @@ from notehop.app.services.kinds import (
     telling,
     tokens_of,
 )
-from notehop.app.services.lines import ARTICLE, line_of
-from notehop.app.services.period import day_said
+from notehop.app.lists.lines import ARTICLE, line_of
+from notehop.app.lists.period import day_said
+from notehop.app.retrieval.filters import Narrowed, Paths, among
+from notehop.app.retrieval.intents import SMALL
 from notehop.indexing.shown import counted
 from notehop.indexing.stores.labels import property_label
 from notehop.indexing.stores.model import ChunkId

@@ -12,9 +12,7 @@ from itertools import chain, islice
 
 from notehop.app.answer.passages import properties
 from notehop.app.answer.question import SAID_ALIKE, read
-from notehop.app.retrieval.filters import AllowedChunks, Condition, Narrowed, Paths, among, notes_of
-from notehop.app.retrieval.intents import BEFORE, SMALL, Subject, bare, names_of
-from notehop.app.services.kinds import (
+from notehop.app.lists.kinds import (
     BEGINNING,
     CHOICES,
     DONE,
@@ -34,7 +32,9 @@ from notehop.app.services.kinds import (
     telling,
     tokens_of,
 )
-from notehop.app.services.period import Period, day_said
+from notehop.app.lists.period import Period, day_said
+from notehop.app.retrieval.filters import AllowedChunks, Condition, Narrowed, Paths, among, notes_of
+from notehop.app.retrieval.intents import BEFORE, SMALL, Subject, bare, names_of
 from notehop.indexing.stores.labels import TYPE, key_label, property_key, property_label
 from notehop.indexing.stores.model import ChunkId
 from notehop.indexing.stores.reader import Snapshot

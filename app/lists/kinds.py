@@ -12,9 +12,9 @@ from itertools import chain, islice
 from pathlib import Path
 from unicodedata import normalize
 
+from notehop.app.lists.period import Period
 from notehop.app.retrieval.filters import Condition, Kind, Paths, notes_of
 from notehop.app.retrieval.intents import SMALL
-from notehop.app.services.period import Period
 from notehop.indexing.graph.files import NOTE_SUFFIX
 from notehop.indexing.stores.labels import TAG, TYPE, NoteLabels, property_key
 from notehop.indexing.stores.reader import Snapshot

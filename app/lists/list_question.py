@@ -17,6 +17,30 @@ from llama_index.core.schema import NodeWithScore
 
 from notehop.app.answer.draft import FEW, NONE
 from notehop.app.answer.material import CONNECTED
+from notehop.app.lists.comparison import compared_lines, comparison_in
+from notehop.app.lists.kinds import (
+    ASKS_OF_A_TIME,
+    DONE,
+    WORDS,
+    conditions_of,
+    denied,
+    folders_of,
+    note_of_folder,
+    plain_words,
+    telling,
+    tokens_of,
+)
+from notehop.app.lists.lines import (
+    dated_lines,
+    line_of_named,
+    lines_of_others,
+    lines_of_property,
+    lines_of_role,
+)
+from notehop.app.lists.linked_notes import labelled_lines, linked_notes
+from notehop.app.lists.period import Period, period_of
+from notehop.app.lists.rewording import Newest, newest_meant
+from notehop.app.lists.tasks import OPEN, TICKED, Due, OpenTasks, open_tasks, task_questions
 from notehop.app.models import Filters
 from notehop.app.retrieval.chain import Wanted
 from notehop.app.retrieval.components import Trace, noted
@@ -31,30 +55,6 @@ from notehop.app.retrieval.filters import (
 )
 from notehop.app.retrieval.intents import names_of
 from notehop.app.retrieval.relevance import asks_for_templates, read_templates, templates_of
-from notehop.app.services.comparison import compared_lines, comparison_in
-from notehop.app.services.kinds import (
-    ASKS_OF_A_TIME,
-    DONE,
-    WORDS,
-    conditions_of,
-    denied,
-    folders_of,
-    note_of_folder,
-    plain_words,
-    telling,
-    tokens_of,
-)
-from notehop.app.services.lines import (
-    dated_lines,
-    line_of_named,
-    lines_of_others,
-    lines_of_property,
-    lines_of_role,
-)
-from notehop.app.services.notes.linked_notes import labelled_lines, linked_notes
-from notehop.app.services.period import Period, period_of
-from notehop.app.services.rewriting import Newest, newest_meant
-from notehop.app.services.tasks import OPEN, TICKED, Due, OpenTasks, open_tasks, task_questions
 from notehop.indexing.graph.files import fold as folded
 from notehop.indexing.shown import counted, on_one_line
 from notehop.indexing.stores.model import ChunkId, ChunkRow

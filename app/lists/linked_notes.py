@@ -7,9 +7,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import islice, product
 
-from notehop.app.retrieval.filters import Narrowed, Paths, among
-from notehop.app.retrieval.intents import SMALL, bare, names_of
-from notehop.app.services.kinds import (
+from notehop.app.lists.kinds import (
     CHOICES,
     LONGEST,
     WORDS,
@@ -20,7 +18,9 @@ from notehop.app.services.kinds import (
     telling,
     tokens_of,
 )
-from notehop.app.services.lines import LABELLED, Line, Lines, line_of
+from notehop.app.lists.lines import LABELLED, Line, Lines, line_of
+from notehop.app.retrieval.filters import Narrowed, Paths, among
+from notehop.app.retrieval.intents import SMALL, bare, names_of
 from notehop.indexing.stores.labels import key_label, value_label
 from notehop.indexing.stores.model import ChunkId
 from notehop.indexing.stores.reader import Snapshot
