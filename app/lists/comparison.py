@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
-from itertools import chain, islice
 from typing import NamedTuple
 
-from notehop.app.lists.kinds import (
-    CHOICES,
+from notehop.app.lists.kinds import are_of_one_kind, asks_for_a_list
+from notehop.app.lists.lines import ARTICLE, Lines
+from notehop.app.lists.period import day_said
+from notehop.app.lists.vault_question import (
     DONE,
     HAVING,
     LONGEST,
@@ -17,25 +18,15 @@ from notehop.app.lists.kinds import (
     NOT,
     WORDS,
     Named,
-    are_of_one_kind,
-    asks_for_a_list,
-    candidates,
-    covering,
-    key_of_a_day,
-    notes_meeting,
+    VaultQuestion,
     plain_words,
     telling,
-    tokens_of,
 )
-from notehop.app.lists.lines import ARTICLE, line_of
-from notehop.app.lists.period import day_said
-from notehop.app.retrieval.filters import Narrowed, Paths, among
+from notehop.app.retrieval.filters import Paths, among
 from notehop.app.retrieval.intents import SMALL
 from notehop.indexing.shown import counted
 from notehop.indexing.stores.labels import property_label
 from notehop.indexing.stores.model import ChunkId
-from notehop.indexing.stores.reader import Snapshot
-from notehop.indexing.tokens.tokenizer import Tokenizer
 
 _COMPARING = WORDS["comparing"]
 _UNITS: dict[str, str] = _COMPARING["units"]
@@ -133,28 +124,24 @@ def comparison_in(text: str) -> Comparison | None:
 
 
 def compared_lines(
-    compared: Comparison,
-    within: Paths | None,
-    asked: Narrowed,
-    view: Snapshot,
-    tokenizer: Tokenizer,
-    is_template: Callable[[str], bool],
-) -> tuple[str, dict[ChunkId, tuple[str, int]], tuple[ChunkId, ...]] | None:
+    question: VaultQuestion, compared: Comparison, within: Paths | None
+) -> tuple[Lines, tuple[ChunkId, ...]] | None:
     """Read a question for the notes with a number of a property in bounds ("customers with a rate above
-    90 €"): what they have in common, the line of each by its passage, lowest first, and passages with that
-    property; None where it is another, or either of two properties may be meant."""
+    90 €"): the line of each, lowest first, and passages with that property; None where it is another, or
+    either of two properties may be meant."""
+    view, is_template = question.view, question.is_template
     plain, unit = plain_words(compared.rest), plain_words(compared.unit)
     named = [one for one in telling(plain) if one not in HAVING | DONE | _IDLE]
     if not asks_for_a_list(plain) or len(named) > 2 * LONGEST or NOT.search(plain):
         return None
-    words = tokens_of(" ".join(named), tokenizer)
-    asked_words = {*tokens_of(f"{plain} {plain_words(compared.words)}", tokenizer)}
-    found = candidates(plain, view.labels, tokenizer)
+    words = question.tokens(named)
+    asked_words = question.tokens(f"{plain} {compared.words}")
+    found = question.candidates(plain)
     # Surest first: properties called by their name, by a part of it, and by what their values are.
     keys: list[dict[str, frozenset[str]]] = [{}, {}, {}]
     for key in view.labels.property_keys():
-        own = key_of_a_day(key, asked_words, tokenizer)
-        part = frozenset(tokens_of(key, tokenizer)).intersection(words)
+        own = question.key_of_a_day(key, asked_words)
+        part = frozenset(question.tokens(key)).intersection(words)
         if key not in NO_KIND:
             keys[0 if own else 1 if part else 2][key] = own or part
     for by_name in keys:
@@ -167,15 +154,15 @@ def compared_lines(
                 for value in view.labels.values(label)
                 if _DIGIT.search(value)
             }
-            numbers = [*_numbers(having, compared, tokenizer, named=bool(own))]
+            numbers = [*_numbers(having, compared, question, named=bool(own))]
             holding = frozenset[str]().union(*(one.notes for one in numbers))
             is_unit = unit in _UNITS or any(
                 unit in plain_words(one.text).split() for one in numbers
             )
-            known = {*own, *(tokens_of(unit, tokenizer) if is_unit else ())}
+            known = {*own, *(question.tokens(unit) if is_unit else ())}
             rest = [one for one in words if one not in known]
             others = [one for one in found if one[1].key != key]
-            kinds = (_covered(some, others, view) for some in (words, rest) if some or own)
+            kinds = (_covered(some, others, question) for some in (words, rest) if some or own)
             kind = next(filter(None, kinds), Paths())
             unknown = len(rest) == 1 and not any(rest[0] in its for its, _ in found)
             called = own or (
@@ -188,7 +175,7 @@ def compared_lines(
                 and not view.lexical.holding(rest, "title")
             ):
                 # Of what is called otherwise in the vault.
-                kind = holding if are_of_one_kind(holding, view) else kind
+                kind = holding if are_of_one_kind(question, holding) else kind
             held = frozenset(one for one in kind & holding if not is_template(one))
             units = {one.unit for one in numbers if one.unit and one.notes & held}
             unread = frozenset[str]().union(*having.values()) - holding
@@ -214,22 +201,16 @@ def compared_lines(
         if len(read) > 1:
             return None
         for said, key, wanted, held in read.values():
-            lines: dict[ChunkId, tuple[str, int]] = {}
-            for _, path, one in wanted:
-                if place := line_of(key, one.text, path, view, asked.allowed):
-                    lines[place[0]] = place[1:]
-            passages = chain.from_iterable(map(view.chunk_ids_of, sorted(held)))
-            return said, lines, tuple(among(passages, asked.allowed))[:1]
+            lines = question.lines_of((key, one.text, path) for _, path, one in wanted)
+            passages = (id_ for path in sorted(held) for id_ in view.chunk_ids_of(path))
+            return (said, lines), tuple(among(passages, question.allowed))[:1]
     return None
 
 
-def _covered(words: Sequence[str], found: Sequence[Named], view: Snapshot) -> Paths | None:
+def _covered(words: Sequence[str], found: Sequence[Named], question: VaultQuestion) -> Paths | None:
     """The notes of a kind that words name, however they are read; all for none, None if they name none."""
-    if not words:
-        return frozenset(view.labels.paths())
-    every = islice(covering(words, found), CHOICES)
-    read = [notes_meeting(chosen, view.labels) for chosen in every]
-    return frozenset().union(*read) if read else None
+    read = [question.notes_meeting(chosen) for chosen in question.readings(words, found)]
+    return Paths().union(*read) if read else None
 
 
 class _Value(NamedTuple):
@@ -243,7 +224,7 @@ class _Value(NamedTuple):
 
 
 def _numbers(
-    having: Mapping[str, Paths], compared: Comparison, tokenizer: Tokenizer, *, named: bool
+    having: Mapping[str, Paths], compared: Comparison, question: VaultQuestion, *, named: bool
 ) -> Iterator[_Value]:
     """The values of a property that are numbers of the unit that is asked for, or days where it is a year.
 
@@ -253,7 +234,7 @@ def _numbers(
 
     def unit_of(said: str) -> str:
         plain = plain_words(said)
-        return _UNITS.get(plain) or " ".join(tokens_of(plain, tokenizer)) or said
+        return _UNITS.get(plain) or " ".join(question.tokens(plain)) or said
 
     decimal = any(map(_DECIMAL.match, having)) and not any("," in one for one in having)
     wanted = unit_of(compared.unit)

@@ -4,27 +4,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
-from itertools import islice, product
+from collections.abc import Collection, Iterator, Sequence
+from itertools import product
 
-from notehop.app.lists.kinds import (
-    CHOICES,
+from notehop.app.lists.lines import LABELLED, Lines
+from notehop.app.lists.vault_question import (
     LONGEST,
     WORDS,
-    candidates,
-    covering,
-    notes_meeting,
+    Line,
+    VaultQuestion,
     plain_words,
     telling,
-    tokens_of,
 )
-from notehop.app.lists.lines import LABELLED, Line, Lines, line_of
-from notehop.app.retrieval.filters import Narrowed, Paths, among
+from notehop.app.retrieval.filters import Paths, among
 from notehop.app.retrieval.intents import SMALL, bare, names_of
 from notehop.indexing.stores.labels import key_label, value_label
 from notehop.indexing.stores.model import ChunkId
-from notehop.indexing.stores.reader import Snapshot
-from notehop.indexing.tokens.tokenizer import Tokenizer
 from notehop.indexing.vault.plain import sentence_spans
 
 _TABLE = WORDS["links"]
@@ -43,13 +38,12 @@ _ITEM = re.compile(
 _LABEL = 2  # words of a question that may be what a line begins with
 
 
-def linked_notes(
-    asked: Narrowed, view: Snapshot, tokenizer: Tokenizer
-) -> tuple[str, dict[ChunkId, tuple[str, int]], tuple[ChunkId, ...]] | None:
-    """Read a question for the notes that link to one, that one links to, or that mention one: what they have
-    in common, the sentence with the link of each, by its passage, and first passages of that note; None
-    where it is another question, or no note is called so."""
-    for way, found in ((way, one.fullmatch(asked.text)) for way, one in _LINKED):
+def linked_notes(question: VaultQuestion) -> tuple[Lines, tuple[ChunkId, ...]] | None:
+    """Read a question for the notes that link to one, that one links to, or that mention one: their lines are
+    the sentences with the link; and first passages of that note; None where it is another question, or no
+    note is called so."""
+    view, allowed = question.view, question.allowed
+    for way, found in ((way, one.fullmatch(question.text)) for way, one in _LINKED):
         known = ((one, view.notes_named(one)) for one in names_of(found["name"] if found else ""))
         name, paths = next((one for one in known if one[1]), ("", []))
         if not paths:
@@ -64,62 +58,58 @@ def linked_notes(
                 places.append((link.chunk_id, link.sentence, link.line))
             else:  # of a property, the line of it
                 key, value = key_label(link.property or ""), link.raw_target.casefold()
-                value = "" if way == "from" else value
-                places.append(line_of(key, value, path, view, asked.allowed))
+                places.append(question.line_of(key, "" if way == "from" else value, path))
         if way == "mention":
-            places += _mentions(name, seen, asked, view, tokenizer)
-        there = {one[0]: one[1:] for one in places if one and among([one[0]], asked.allowed)}
+            places += _mentions(name, seen, question)
+        there = {one[0]: one[1:] for one in places if one and among([one[0]], allowed)}
         lines = dict(sorted(there.items(), key=lambda one: view.path_of(one[0]) or ""))
         first = (one for path in paths for one in view.chunk_ids_of(path)[:1])
-        return f"{_WAYS[way]} {name}", lines, tuple(among(first, asked.allowed))
+        return (f"{_WAYS[way]} {name}", lines), tuple(among(first, allowed))
     return None
 
 
-def _mentions(
-    name: str, seen: Collection[str], asked: Narrowed, view: Snapshot, tokenizer: Tokenizer
-) -> Iterator[Line]:
+def _mentions(name: str, seen: Collection[str], question: VaultQuestion) -> Iterator[Line]:
     """The first sentence of each other note that says a name."""
     says = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)", re.IGNORECASE)
-    holding = sorted(view.lexical.holding(tokens_of(name, tokenizer), "content"))
+    holding = sorted(question.view.lexical.holding(question.tokens(name), "content"))
     told = {*seen}
-    for one in view.chunks(among(holding, asked.allowed)).values():
+    for one in question.view.chunks(among(holding, question.allowed)).values():
         found = None if one.path in told else says.search(one.text)
         if found:
             told.add(one.path)
-            spans = sentence_spans(one.text, tokenizer.language)
+            spans = sentence_spans(one.text, question.tokenizer.language)
             start, end = next(span for span in spans if span[1] > found.start())
             line = one.first_line + one.text.count("\n", 0, start)
             yield one.id, one.text[start:end].strip(), line
 
 
-def labelled_lines(
-    asked: Narrowed, view: Snapshot, tokenizer: Tokenizer, is_template: Callable[[str], bool]
-) -> Lines | None:
+def labelled_lines(question: VaultQuestion) -> Lines | None:
     """Read a question for the notes with a name in a line that begins with a word of it, or for such a line
     of a note that is named ("what does requests use?"); None where it is another, or there is none."""
-    words = [one for one in map(bare, asked.text.split()) if one]
+    view = question.view
+    words = [one for one in map(bare, question.text.split()) if one]
     if not 3 <= len(words) <= 3 * LONGEST:
         return None
-    for label, names, of_it, kind in _readings(words, view, tokenizer):
+    for label, names, of_it, kind in _readings(words, question):
         paths = next(filter(None, map(view.notes_named, names)), [])
         rows = view.notes_at(paths).values()
         called = {*names, *(name for row in rows for name in (row.title, *row.aliases))}
         if of_it:
             ids = {one for path in paths for one in view.chunk_ids_of(path)}
         else:
-            both = ([*label, *tokens_of(name, tokenizer)] for name in called)
+            both = ([*label, *question.tokens(name)] for name in called)
             ids = set().union(*(view.lexical.holding(one, "content") for one in both))
         wanted, lines, keys = {*map(value_label, called)}, dict[ChunkId, tuple[str, int]](), []
-        chunks = view.chunks(among(sorted(ids), asked.allowed)).values()
+        chunks = view.chunks(among(sorted(ids), question.allowed)).values()
         for one in sorted(chunks, key=lambda one: (one.path, one.ordinal)):
             for number, line in enumerate(one.text.splitlines(), one.first_line):
                 said = LABELLED.match(line)
-                if said is None or tokens_of(said["key"], tokenizer) != label:
+                if said is None or question.tokens(said["key"]) != label:
                     continue
                 items = {value_label(bare(item)) for item in _ITEM.split(said["value"])}
                 names_it = items & wanted and one.path not in paths
                 is_it = names_it and (kind is None or one.path in kind)
-                if (of_it or is_it) and not is_template(one.path):
+                if (of_it or is_it) and not question.is_template(one.path):
                     lines[one.id] = line.strip(" ·"), number
                     keys.append(said["key"].strip(" *_"))
         if lines and of_it:
@@ -130,25 +120,25 @@ def labelled_lines(
 
 
 def _readings(
-    words: Sequence[str], view: Snapshot, tokenizer: Tokenizer
+    words: Sequence[str], question: VaultQuestion
 ) -> Iterator[tuple[list[str], list[str], bool, Paths | None]]:
     """The ways to read a question as one for such lines: what they begin with, as the index has its words;
     the names; whether the line of the note that is called so is wanted, or else what notes, None for any."""
 
     def read(head: Sequence[str], label: Sequence[str]) -> tuple[list[str], Paths | None] | None:
         found = _HEAD.fullmatch(plain_words(" ".join(head)))
-        own, kind = tokens_of(" ".join(label), tokenizer), found["kind"].split() if found else []
-        if not found or any(one in SMALL and one not in WORDS["asking"] for one in kind):
+        own, kind = question.tokens(label), found["kind"] if found else ""
+        if not found or any(one in SMALL and one not in WORDS["asking"] for one in kind.split()):
             return None
-        if not (named := tokens_of(" ".join(telling(" ".join(kind))), tokenizer)):
+        if not (named := question.tokens(telling(kind))):
             says = telling(plain_words(" ".join(label)))
             return (own, None) if found["what"] and says else None
-        ways = islice(covering(named, candidates(" ".join(kind), view.labels, tokenizer)), CHOICES)
-        if notes := Paths().union(*(notes_meeting(one, view.labels) for one in ways)):
+        ways = question.readings(named, question.candidates(kind))
+        if notes := Paths().union(*map(question.notes_meeting, ways)):
             return own, notes
         return (own, None) if len(named) == 1 else None  # called otherwise in the vault
 
-    for size, at in product((2, 1), range(1, len(words))):
+    for size, at in product(range(_LABEL, 0, -1), range(1, len(words))):
         # "What does NAME use?", "what does NAME depend on?"
         asks = size < len(words) - at and _ASKS.match(plain_words(" ".join(words[:at])))
         if asks and (found := read(words[:at], words[-size:])):

@@ -5,10 +5,9 @@ filters; of open tasks ("what is still to do for the hide?"); or of the notes th
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
-from functools import partial
 from itertools import chain
 from pathlib import Path
 from string import digits
@@ -18,18 +17,7 @@ from llama_index.core.schema import NodeWithScore
 from notehop.app.answer.draft import FEW, NONE
 from notehop.app.answer.material import CONNECTED
 from notehop.app.lists.comparison import compared_lines, comparison_in
-from notehop.app.lists.kinds import (
-    ASKS_OF_A_TIME,
-    DONE,
-    WORDS,
-    conditions_of,
-    denied,
-    folders_of,
-    note_of_folder,
-    plain_words,
-    telling,
-    tokens_of,
-)
+from notehop.app.lists.kinds import ASKS_OF_A_TIME, conditions_of, denied, note_of_folder
 from notehop.app.lists.lines import (
     dated_lines,
     line_of_named,
@@ -41,6 +29,14 @@ from notehop.app.lists.linked_notes import labelled_lines, linked_notes
 from notehop.app.lists.period import Period, period_of
 from notehop.app.lists.rewording import Newest, newest_meant
 from notehop.app.lists.tasks import OPEN, TICKED, Due, OpenTasks, open_tasks, task_questions
+from notehop.app.lists.vault_question import (
+    DONE,
+    WORDS,
+    VaultQuestion,
+    folders_of,
+    plain_words,
+    telling,
+)
 from notehop.app.models import Filters
 from notehop.app.retrieval.chain import Wanted
 from notehop.app.retrieval.components import Trace, noted
@@ -154,61 +150,57 @@ def _at_line(hit: NodeWithScore, text: str, line: int) -> NodeWithScore:
 _OF_NOTES = re.compile(rf"{WORDS['links']['notes']}|link(?:s|t|en)?\b", re.IGNORECASE)
 
 
-def _links_asked(asked: Narrowed, view: Snapshot, tokenizer: Tokenizer) -> ListQuestion | None:
+def _links_asked(question: VaultQuestion, asked: Narrowed) -> ListQuestion | None:
     """Read a question for the notes that link to one; None where it is another."""
-    if (found := linked_notes(asked, view, tokenizer)) is None:
+    if (found := linked_notes(question)) is None:
         return None
-    said, lines, own = found
+    (said, lines), own = found
     if lines or not own:
         return ListQuestion(asked, said, lines=lines) if lines else None
-    if not _OF_NOTES.search(asked.text):
+    if not _OF_NOTES.search(question.text):
         return None  # "What is stress linked to?" may ask for what it comes with.
     said = _VERBS.sub(r"\1", said)
     return ListQuestion(asked, f"{NONE}note {said}.", others=own)
 
 
 def _tasks_asked(
-    asked: Narrowed,
-    view: Snapshot,
-    tokenizer: Tokenizer,
-    trace: Trace,
-    is_template: Callable[[str], bool],
-    newest: Newest | None,
+    question: VaultQuestion, asked: Narrowed, trace: Trace, newest: Newest | None
 ) -> ListQuestion | None:
     """Read a question for open tasks; None where it is another, or there is none to be listed, and a
     section, or note, with its word for tasks may tell of some."""
+    view = question.view
     if newest is not None:
         title = view.notes_at([newest.path])[newest.path].title
-        asked = asked._replace(text=asked.text.replace(newest.said, title))
-    questions = [*task_questions(asked.text, date.today(), view.notes_named)]
+        question = replace(question, text=question.text.replace(newest.said, title))
+    questions = [*task_questions(question.text, question.today, view.notes_named)]
     if not questions:
         return None
     done = any(one.due and one.due.done for one in questions)
     holding = chain.from_iterable(map(view.catalog.chunks_holding, TICKED if done else OPEN))
     ids = among(dict.fromkeys(holding), asked.allowed)
-    ids = [one for one in ids if not is_template(view.path_of(one) or "")]
-    words = partial(tokens_of, tokenizer=tokenizer)
+    ids = [one for one in ids if not question.is_template(view.path_of(one) or "")]
     there = False
-    for question in questions:
-        found, there = open_tasks(view, question, asked.text, ids, words)
+    for one in questions:
+        found, there = open_tasks(question, one, ids)
         if found:
-            return ListQuestion(asked, question.due.said if question.due else "", found)
-    question = questions[0]
-    if question.due and (question.due.only or done):
+            return ListQuestion(asked, one.due.said if one.due else "", found)
+    first = questions[0]
+    if first.due and (first.due.only or done):
         return None
-    said = on_one_line(f"{NONE}{question.none.removeprefix('no ')}.")
-    if question.due is not None and (question.tasks or question.due.strictly):
-        other = None if question.tasks else Due(None, "")
-        others, _ = open_tasks(view, replace(question, due=other), asked.text, ids, words)
+    said = on_one_line(f"{NONE}{first.none.removeprefix('no ')}.")
+    if first.due is not None and (first.tasks or first.due.strictly):
+        other = None if first.tasks else Due(None, "")
+        others, _ = open_tasks(question, replace(first, due=other), ids)
         if others:
             return ListQuestion(asked, said, others=tuple(others)[:1])
-    strictly = question.due is None or question.due.strictly
-    if question.tasks and strictly and not question.subject:
-        called = (view.lexical.holding(words(question.tasks), name) for name in _CALLED)
+    strictly = first.due is None or first.due.strictly
+    if first.tasks and strictly and not first.subject:
+        words = question.tokens(first.tasks)
+        called = (view.lexical.holding(words, name) for name in _CALLED)
         if not among(chain.from_iterable(called), asked.allowed):
             return ListQuestion(asked, said)
     if there:
-        trace.warn(on_one_line(question.none))
+        trace.warn(on_one_line(first.none))
     return None
 
 
@@ -222,23 +214,23 @@ def list_question(
     """
     if asked.lists or asked.nothing:
         return None
-    text, today, labels = asked.text, date.today(), view.labels
-    is_template = templates_of(vault, text)
-    meant = newest_meant(text, view, tokenizer, is_template)
+    text, labels, is_template = asked.text, view.labels, templates_of(vault, asked.text)
+    question = VaultQuestion(text, view, tokenizer, is_template, asked.allowed)
+    today, meant = question.today, newest_meant(question)
     known = (
-        _links_asked(asked, view, tokenizer)
-        or _tasks_asked(asked, view, tokenizer, trace, is_template, meant)
+        _links_asked(question, asked)
+        or _tasks_asked(question, asked, trace, meant)
         or _note_asked(asked, view, trace)
     )
     if known:
         return known
-    if _EVERY_NOTE.match(plain_words(text)):
+    if _EVERY_NOTE.match(question.plain):
         holding = asked.allowed and filter(None, view.paths_of(asked.allowed))
         paths = frozenset(path for path in holding or labels.paths() if not is_template(path))
         return ListQuestion(asked._replace(notes=replace(asked.notes, only=paths), lists=True))
     period = period_of(text, today)
-    plain = plain_words(text if period is None else period.rest)
-    if period and (dated := dated_lines(plain, period, asked, view, tokenizer, is_template)):
+    plain = question.plain if period is None else plain_words(period.rest)
+    if period and (dated := dated_lines(question, plain, period)):
         return ListQuestion(asked, dated[0], lines=dated[1])
     period = period and period.bounded(text)
     newest = _NEWEST.search(plain) if period is None else None
@@ -246,29 +238,27 @@ def list_question(
         plain = f"{WORDS['asks'][0]} {newest['kind']}"
     within = None if period is None else labels.dated(*period.days)
     compared = comparison_in(text if period is None else period.rest)
-    if compared and (
-        those := compared_lines(compared, within, asked, view, tokenizer, is_template)
-    ):
-        said, lines, others = those
+    if compared and (those := compared_lines(question, compared, within)):
+        (said, lines), others = those
         if lines:
             return ListQuestion(asked, f"{{has|have}} {said}", lines=lines)
         return ListQuestion(asked, f"{NONE}note has {said}.", others=others) if others else None
     found: tuple[Condition, ...] = ()
     for one in (None,) if period is None else period.and_before():
-        if found := conditions_of(plain, one, view, tokenizer, today):
+        if found := conditions_of(question, plain, one):
             break
     years = [] if found or period or not ASKS_OF_A_TIME.search(plain) else _YEAR.findall(text)
     if len(years) == 1 and (of_year := period_of(f"in {years[0]}", today)):  # "réunions de 2026"
         without = plain_words(text.replace(years[0], ""))
-        if found := conditions_of(without, of_year, view, tokenizer, today):
+        if found := conditions_of(question, without, of_year):
             plain, period = without, of_year
     if compared and any({*plain_words(one.value).split()} & {*compared.numbers} for one in found):
         found = ()  # what is equal is neither above nor below
-    for kinds, not_so in () if found else denied(plain, view, tokenizer):
+    for kinds, not_so in () if found else denied(question, plain):
         if not_so.kind == "tag":
             found = (*kinds, not_so._replace(negated=True))
             break
-        if differing := lines_of_others(kinds, not_so, within, asked, view, is_template):
+        if differing := lines_of_others(question, kinds, not_so, within):
             return ListQuestion(asked, differing[0], lines=differing[1])
     saying = None if found else _NOTES_THAT_SAY.search(text)
     if saying is not None and (names := names_of(saying["words"])):
@@ -277,11 +267,11 @@ def list_question(
         of_all = f"The newest of {meant.of:,} notes" if meant.of > 1 else "The one note"
         of_all += f" with “{meant.kind}”"
         return _note(meant.path, view, asked, of_all)
-    if not found and (line := line_of_named(asked, view, tokenizer, is_template)):
+    if not found and (line := line_of_named(question)):
         title, place = line
         return ListQuestion(asked, FROM_NOTE.format(title), lines={place[0]: place[1:]})
     for lines_for in () if found else (lines_of_role, labelled_lines, lines_of_property):
-        if told := lines_for(asked, view, tokenizer, is_template):
+        if told := lines_for(question):
             return ListQuestion(asked, told[0], lines=told[1])
     if not found:
         if period is not None and _asks_for_few_days(plain, period):
@@ -324,7 +314,7 @@ def list_question(
             return None
     matched = kept.notes.only or frozenset()
     if newest is not None:
-        return _newest(kept, view, is_template)
+        return _newest(kept, question)
     path = _list_of(plain, view, matched) if period is None else None
     if path is not None and stands([path]):
         title = view.notes_at([path])[path].title
@@ -401,16 +391,15 @@ def _saying(view: Snapshot, path: str, allowed: AllowedChunks) -> list[ChunkRow]
     return [one for one in texts if _SAYS.search(one.text) and among([one.id], allowed)]
 
 
-def _newest(
-    kept: Narrowed, view: Snapshot, is_template: Callable[[str], bool]
-) -> ListQuestion | None:
+def _newest(kept: Narrowed, question: VaultQuestion) -> ListQuestion | None:
     """The newest of the notes of a kind: by the day that each says it is of, up to today, else by its
     number; None where not all say one."""
-    notes = [path for path in kept.notes.only or () if kept.notes(path) and not is_template(path)]
+    view, own = question.view, (path for path in kept.notes.only or () if kept.notes(path))
+    notes = [path for path in own if not question.is_template(path)]
     rows, dates = view.notes_at(notes), view.catalog.dates(notes)
     ages: dict[str, str] | dict[str, list[int]] = {}
     if all(rows[path].created is not None or day_in_name(path) for path in notes):
-        ages = {path: dates[path] for path in notes if dates[path][:10] <= f"{date.today()}"}
+        ages = {path: dates[path] for path in notes if dates[path][:10] <= f"{question.today}"}
     else:
         numbers = {path: re.findall(r"\d{1,9}", rows[path].title) for path in notes}
         if all(numbers.values()):

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
-from pathlib import Path
 
 from notehop.app.answer.facts import Day, facts_of
+from notehop.app.lists.vault_question import WORDS
 from notehop.indexing.vault.dates import MONTH_NUMBERS
 
 MONTH = timedelta(days=31)
 LEAP = 2000  # stands for the year where none is said
 YEARS = 10  # in which a day or month without a year is looked for
 
-_TIME = tomllib.loads(Path(__file__).with_name("lists.toml").read_text("utf-8"))["time"]
+_TIME = WORDS["time"]
 _WEEKDAYS: list[list[str]] = _TIME["weekdays"]
 
 

@@ -5,24 +5,15 @@ note of a kind ("the last meeting with Ida"), a property by how much there is ("
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from datetime import date
 from typing import NamedTuple
 
-from notehop.app.lists.kinds import (
-    WORDS,
-    conditions_of,
-    notes_meeting,
-    plain_words,
-    telling,
-    tokens_of,
-)
+from notehop.app.lists.kinds import conditions_of
 from notehop.app.lists.lines import ARTICLE, is_role, roles_in
 from notehop.app.lists.period import period_of
+from notehop.app.lists.vault_question import WORDS, VaultQuestion, plain_words, telling
 from notehop.app.retrieval.filters import Paths
 from notehop.app.retrieval.intents import SMALL, names_of
 from notehop.indexing.stores.reader import Snapshot
-from notehop.indexing.tokens.tokenizer import Tokenizer
 from notehop.indexing.tokens.words import fold
 from notehop.indexing.vault.dates import day_in_name
 
@@ -46,12 +37,11 @@ class Newest(NamedTuple):
     kind: str
 
 
-def newest_meant(
-    text: str, view: Snapshot, tokenizer: Tokenizer, is_template: Callable[[str], bool]
-) -> Newest | None:
+def newest_meant(question: VaultQuestion) -> Newest | None:
     """The newest note of the kind that a question names so, with whom or what it says: by the day that it
     says it is of, up to today; None where it names none, or few of the notes of that kind say a day."""
-    found, today = _LAST.search(text), date.today()
+    text, view, today = question.text, question.view, question.today
+    found = _LAST.search(text)
     if found is None or period_of(text, today) is not None:
         return None
     words = [*_WORD.finditer(text, found.end())][:LONGEST_KIND]
@@ -68,8 +58,8 @@ def newest_meant(
         narrowed = after and plain_words(after.split()[0]) in SMALL
         if not said and (narrowed or _WITH.match(f"{kind} {after}")):
             break  # one with somebody else, or "before the summer"
-        paths = _of_kind(kind, view, tokenizer, today)
-        paths = frozenset(path for path in paths if not is_template(path))
+        paths = _of_kind(kind, question)
+        paths = frozenset(path for path in paths if not question.is_template(path))
         rows, dates = view.notes_at(paths), view.catalog.dates(paths)
         days = {
             path: dates[path]
@@ -83,48 +73,43 @@ def newest_meant(
     return None
 
 
-def _of_kind(kind: str, view: Snapshot, tokenizer: Tokenizer, today: date) -> Paths:
+def _of_kind(kind: str, question: VaultQuestion) -> Paths:
     """The notes of a kind, by what they have in common or by their names, and with what is said before or
     behind it ("the Alder meeting")."""
     if said := _WITH.match(kind):
-        paths = _of_kind(said["kind"], view, tokenizer, today)
-        return paths and paths & _with(said["names"], paths, view, tokenizer)
-    plain = plain_words(kind)
-    asked = f"{WORDS['asks'][0]} {plain}"
-    if found := conditions_of(asked, None, view, tokenizer, today):
-        return notes_meeting(found, view.labels)
-    called = view.lexical.holding(tokens_of(plain, tokenizer), "title")
+        paths = _of_kind(said["kind"], question)
+        return paths and paths & _with(said["names"], paths, question)
+    plain, view = plain_words(kind), question.view
+    if found := conditions_of(question, f"{WORDS['asks'][0]} {plain}"):
+        return question.notes_meeting(found)
+    called = view.lexical.holding(question.tokens(plain), "title")
     paths = frozenset(filter(None, view.paths_of(called)))
     names, _, last = plain.rpartition(" ")
     if not paths and names:
-        paths = _of_kind(last, view, tokenizer, today)
-        return paths and paths & _with(names, paths, view, tokenizer)
+        paths = _of_kind(last, question)
+        return paths and paths & _with(names, paths, question)
     return paths
 
 
-def _with(names: str, paths: Paths, view: Snapshot, tokenizer: Tokenizer) -> Paths:
+def _with(names: str, paths: Paths, question: VaultQuestion) -> Paths:
     """Those of some notes that say names in their title or properties, or else anywhere."""
-    words = tokens_of(" ".join(telling(plain_words(names))), tokenizer)
+    words, view = question.tokens(telling(plain_words(names))), question.view
     called = {*view.paths_of(view.lexical.holding(words, "title"))}
     chunks = view.chunks(view.lexical.holding(words, "content")).values()
     called |= {one.path for one in chunks if one.kind == "properties"}
     return paths & called or paths & {one.path for one in chunks}
 
 
-def reworded(
-    text: str, view: Snapshot, tokenizer: Tokenizer, is_template: Callable[[str], bool]
-) -> dict[str, str]:
-    """Words of a question -> what the notes have in their place.
-
-    :param view: names are given of notes that are there.
-    """
-    if measured := _measured(text, view, tokenizer):
+def reworded(question: VaultQuestion) -> dict[str, str]:
+    """Words of a question -> what the notes have in their place. Names are given of notes that are in its
+    vault."""
+    if measured := _measured(question):
         return measured
-    newest = newest_meant(text, view, tokenizer, is_template)
+    newest = newest_meant(question)
     if newest is not None:
-        row = view.notes_at([newest.path]).get(newest.path)
+        row = question.view.notes_at([newest.path]).get(newest.path)
         return {} if row is None else {newest.said: f"{newest.said} {row.title}"}
-    return _role_named(text, view)
+    return _role_named(question.text, question.view)
 
 
 def _role_named(text: str, view: Snapshot) -> dict[str, str]:
@@ -156,9 +141,10 @@ def _role_named(text: str, view: Snapshot) -> dict[str, str]:
     return {}
 
 
-def _measured(text: str, view: Snapshot, tokenizer: Tokenizer) -> dict[str, str]:
+def _measured(question: VaultQuestion) -> dict[str, str]:
     """How much there is of something -> the property of the note that is named, or a word that a passage
     has with its name, in its place."""
+    text, view = question.text, question.view
     found = next(filter(None, (one.match(text) for one in _HOW)), None)
     how = "" if found is None else fold(found["how"]).casefold()
     nouns = next((one["nouns"] for one in _TABLE["measures"] if how in one["how"]), ())
@@ -170,10 +156,10 @@ def _measured(text: str, view: Snapshot, tokenizer: Tokenizer) -> dict[str, str]
     own = (key for noun in nouns for key in keys if noun in plain_words(key).split())
     if key := next(own, ""):
         return {text: f"{key} {name}"}
-    words = tokens_of(" ".join(telling(plain_words(name))), tokenizer)
-    if not words or any(map(view.lexical.frequency, tokens_of(how, tokenizer))):
+    words = question.tokens(telling(plain_words(name)))
+    if not words or any(map(view.lexical.frequency, question.tokens(how))):
         return {}
     for noun in nouns:
-        if view.lexical.holding([*words, *tokens_of(noun, tokenizer)], "content"):
+        if view.lexical.holding([*words, *question.tokens(noun)], "content"):
             return {text: f"{noun} {name}"}
     return {}

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
-from pathlib import Path
 
-from notehop.app.lists.kinds import NOT, plain_words
 from notehop.app.lists.period import Period, day_said, period_of, time_pattern
+from notehop.app.lists.vault_question import NOT, WORDS, VaultQuestion, plain_words
 from notehop.app.retrieval.intents import SMALL, bare, names_of
 from notehop.indexing.stores.model import ChunkId, ChunkRow
-from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.tokens.words import fold
 from notehop.indexing.vault.dates import day_in_name
 
-_TASKS = tomllib.loads(Path(__file__).with_name("lists.toml").read_text("utf-8"))["tasks"]
+_TASKS = WORDS["tasks"]
 
 
 def _pattern(*written: str) -> re.Pattern[str]:
@@ -218,24 +215,18 @@ def _subject(text: str, found: re.Match[str], *, marked: bool = False) -> str:
 
 
 def open_tasks(
-    view: Snapshot,
-    asked: TaskQuestion,
-    question: str,
-    ids: Iterable[ChunkId],
-    tokens: Callable[[str], Iterable[str]],
+    question: VaultQuestion, asked: TaskQuestion, ids: Iterable[ChunkId]
 ) -> tuple[Mapping[ChunkId, OpenTasks], bool]:
     """What is wanted of the passages with open tasks, what is due soonest first, then those of the newest
-    notes; and whether the
-    question is one for tasks of this vault, though there may be none.
+    notes; and whether the question is one for tasks of this vault, though there may be none.
 
     :param ids: of passages with a box.
-    :param tokens: the words of a text as the index has them.
     """
-    own: set[str] = set()
+    view, own = question.view, set[str]()
     subject, names = asked.subject, list[str]()
     if subject:
         # With the small word before it where it is a part of the name ("the oven").
-        before = re.search(rf"(\w+)\s+{re.escape(subject)}", question)
+        before = re.search(rf"(\w+)\s+{re.escape(subject)}", question.text)
         longer = [f"{before[1]} {subject}"] if before else []
         called = names_of(subject)
         known = (view.notes_named(name) for name in (*called, *longer))
@@ -249,14 +240,14 @@ def open_tasks(
     for one in view.chunks(ids).values():
         by_note.setdefault(one.path, []).append(one)
     # A note that has none may be what the tasks of others are of.
-    words = frozenset(tokens(subject) if subject and own.isdisjoint(by_note) else ())
+    words = frozenset(question.tokens(subject) if subject and own.isdisjoint(by_note) else ())
     rows = view.notes_at(by_note)
     # "The seminar" is the note, or the section, that has the word in its name.
     placed = {
         one.id
         for path, row in rows.items()
         for one in by_note[path]
-        if words and words <= {*tokens(" ".join((row.title, *one.heading_path)))}
+        if words and words <= {*question.tokens((row.title, *one.heading_path))}
     }
     own |= {one.path for of_note in by_note.values() for one in of_note if one.id in placed}
     dates = view.catalog.dates(by_note)

@@ -31,6 +31,7 @@ from notehop.app.answer.themes import ThemeQuotes, ThemeSynthesizer
 from notehop.app.answer.writing import ANSWER_PROMPT, LlmSynthesizer
 from notehop.app.lists.list_question import ListQuestion, list_question
 from notehop.app.lists.rewording import reworded
+from notehop.app.lists.vault_question import VaultQuestion
 from notehop.app.retrieval.chain import QueryChain, Wanted
 from notehop.app.retrieval.components import Nodes, TracedQuery, TracedRetriever, noted, words_of
 from notehop.app.retrieval.filters import checked, narrow
@@ -427,7 +428,8 @@ class Engine:
         read = languages_read(settings.embedding.model)
         with trace.timed(SPELLING):
             is_template = templates_of(self.place.vault, asked)
-            other = reworded(asked, current, tokenizer, is_template) if reword else {}
+            question = VaultQuestion(asked, current, tokenizer, is_template)
+            other = reworded(question) if reword else {}
             query.query_str = with_words(asked, other)
             words = question_words(query.query_str, tokenizer, view.lexical)
             if not words and not tokenizer.query(query.query_str):
