@@ -158,7 +158,7 @@ class EmbeddingSettings(Section):
     """Where bulk embedding runs: `auto`, `cpu`, `cuda` or `mps`."""
 
     precision: Literal["auto", "float32"] = constant("auto")
-    """`auto`: bfloat16 where the machine has instructions for it and it agrees (cosine >= 0.999);
+    """`auto`: bfloat16 where the processor has instructions for it and it agrees (cosine >= 0.999);
     half the time, and what it changes of a ranking is below what an edit does."""
 
 

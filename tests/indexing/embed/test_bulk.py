@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from tests.indexing.embed.conftest import Tiny, embedding_settings, load_bulk
 from tests.support.product import ModelError, SettingsError
@@ -68,6 +69,24 @@ def test_a_model_that_does_not_load_is_named(make_model: MakeModel) -> None:
     (folder / "model.safetensors").write_bytes(b"not weights")
     with pytest.raises(ModelError, match="does not load"):
         load_bulk(embedding_settings(folder))
+
+
+def test_a_pass_that_memory_does_not_hold_is_halved(
+    tiny: Tiny, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bulk, holds = load_bulk(tiny()), 2
+    expected, encode = bulk.embed(TEXTS), bulk.model.encode
+
+    def of_little_memory(texts: list[str], **options: object) -> object:
+        if len(texts) > holds:
+            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB. GPU 0 has …")
+        return encode(texts, **options)
+
+    monkeypatch.setattr(bulk.model, "encode", of_little_memory)
+    assert np.allclose(bulk.embed(TEXTS), expected, atol=1e-6)
+    holds = 0
+    with pytest.raises(ModelError, match=r"failed on 1 text on cpu: CUDA out of memory$"):
+        bulk.embed(TEXTS)
 
 
 def test_vectors_that_are_no_numbers_are_an_error(tiny: Tiny) -> None:
