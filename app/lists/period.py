@@ -9,7 +9,9 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
 from notehop.app.answer.facts import Day, facts_of
-from notehop.app.lists.vault_question import WORDS
+from notehop.app.lists.vault_question import WORDS, VaultQuestion
+from notehop.indexing.stores.model import ChunkId
+from notehop.indexing.tokens.words import fold
 from notehop.indexing.vault.dates import MONTH_NUMBERS
 
 MONTH = timedelta(days=31)
@@ -20,37 +22,36 @@ _TIME = WORDS["time"]
 _WEEKDAYS: list[list[str]] = _TIME["weekdays"]
 
 
-def time_pattern(text: str) -> re.Pattern[str]:
+def _words(text: str) -> str:
     """A pattern with the words for which it has names in braces."""
-    weekdays = "|".join(map("|".join, _WEEKDAYS))
-    for name in ("this", "last", "next", "week", "month", "year", "yesterday", "tomorrow"):
-        text = text.replace(f"{{{name}}}", _TIME[name])
-    return re.compile(rf"\b(?:{text})\b".replace("{weekday}", f"(?:{weekdays})"), re.IGNORECASE)
+    for name in _TIME["named"]:
+        words = WORDS["comparing"].get(name) or _TIME[name]
+        if isinstance(words, dict):
+            words = "|".join(f"(?P<{part}>{one})" for part, one in words.items())
+        text = text.replace(f"{{{name}}}", words)
+    return text.replace("{weekday}", f"(?:{'|'.join(map('|'.join, _WEEKDAYS))})")
+
+
+def time_pattern(text: str) -> re.Pattern[str]:
+    """Whole words, in a pattern with names in braces for words of a time."""
+    return re.compile(rf"\b(?:{_words(text)})\b", re.IGNORECASE)
 
 
 _RELATIVE = time_pattern("|".join(_TIME["relative"]))
-_SAYS = {
-    name: time_pattern(f"{{{name}}}")
-    for name in ("last", "next", "week", "month", "year", "yesterday", "tomorrow", "weekday")
-}
+_SAYS = {name: time_pattern(f"{{{name}}}") for name in (*_TIME["named"], "weekday")}
 _NUMBERS: dict[str, int] = _TIME["numbers"]
 _COUNTED = re.compile(_TIME["counted"].replace("{number}", "|".join(_NUMBERS)), re.IGNORECASE)
-_MAY = re.compile(_TIME["may"], re.IGNORECASE)
 _BEFORE, _UNTIL, _SINCE, _AFTER = (
     re.compile(rf"\b{_TIME[one]} (?:{_TIME['article']} )?$", re.IGNORECASE)
     for one in ("before", "until", "since", "after")
 )
-_END = re.compile(
-    rf"\b(?P<until>{_TIME['until']} )?(?:{_TIME['article']} )?(?P<end>{_TIME['end']})"
-    rf"(?P<unit>{_TIME['unit']})?",
-    re.IGNORECASE,
-)
-_END_OF: dict[str, str] = _TIME["end_of"]
-_ENDS = re.compile(rf"\b(?:{'|'.join(_END_OF)})\b", re.IGNORECASE)
+_READ_AS = [(re.compile(_words(said), re.IGNORECASE), words) for words, said in _TIME["read_as"]]
 _WHICH = re.compile(_TIME["which"], re.IGNORECASE)
-_PART = re.compile(
-    rf"(?:\b(?:in|on|at) )?\b(?:the )?(?:{'|'.join(_TIME['part'])})(?: in)?[ -]$", re.IGNORECASE
+_PART, _WEEK_OF, _FROM = (
+    re.compile(rf"(?<![\w.:])(?:{_words(_TIME[one])})$", re.IGNORECASE)
+    for one in ("part", "week_of", "from_day")
 )
+_NTH = {word: n for n, words in enumerate(_TIME["nth"]) for word in words.split()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +114,7 @@ class Period:
 
 
 def period_of(text: str, today: date, *, ahead: bool = False) -> Period | None:
-    """The one period that a question names, without a year the last that has begun; None for several, and
-    for a part of a month.
+    """The one period that a question names, without a year the last that has begun; None for several.
 
     :param ahead: whether it is asked for what is to come: on Monday, and in June, is the next one.
     """
@@ -122,17 +122,9 @@ def period_of(text: str, today: date, *, ahead: bool = False) -> Period | None:
     def of(first: date, end: date, at: int, length: int, *, yearly: bool = False) -> Period:
         return Period(first, end, text[:at] + text[at + length :], at, yearly)
 
-    text = _ENDS.sub(lambda one: _END_OF[one[0].casefold()], text)
-    if ends := _END.search(text):
-        # "By the end of May" is until May, and without "by" no time that is known.
-        until, behind = ends["until"] or "", "this " if ends["unit"] else ""
-        whole = f"{text[: ends.start()]}{until}{behind}{text[ends.end('end') :]}"
-        period = None if _END.search(whole) else period_of(whole, today, ahead=ahead)
-        if period is not None and period.at == ends.start() + len(until):
-            return period if until else None
+    for pattern, words in _READ_AS:
+        text = pattern.sub(words, text)
     days = facts_of(text).days
-    if not days and (may := _MAY.search(text)):
-        days = (Day(may[0], month=5),)
     counted = _COUNTED.search(text)
     if counted is not None and not days:
         number = _NUMBERS.get(counted["count"].lower()) or int(counted["count"])
@@ -140,10 +132,23 @@ def period_of(text: str, today: date, *, ahead: bool = False) -> Period | None:
         first = today if counted["next"] else today - length
         last = today + length if counted["next"] else today
         return of(first, last + timedelta(days=1), counted.start(), len(counted[0]))
-    at = text.find(days[0].shown) if len(days) == 1 else -1
-    if at > 0 and not days[0].day and _PART.search(text, 0, at):
-        return None  # "the last week of March" is neither a last week nor all of March
-    found = _RELATIVE.search(text)
+    at = text.find(days[0].shown) if days else len(text)
+    since, begins = None, days[0] if days else None
+    if len(days) == 1 and begins and begins.day and (since := _FROM.search(text, 0, at)):
+        begins = replace(begins, day=int(re.findall(r"\d+", since[0])[-1]))
+    elif len(days) == 2 and begins:
+        behind = at + len(begins.shown)
+        later = text.find(days[1].shown, behind)
+        if since := _FROM.search(f"{text[:at]}1{text[behind:later]}"):
+            at, days = later, days[1:]
+    which = None if not days or days[0].year or since else _WHICH.search(text, 0, at)
+    start = at if which is None else which.start()
+    narrower = since or (_WEEK_OF if days and days[0].day else _PART).search(text, 0, start)
+    if narrower and narrower.groupdict().get("nth") and _nth(narrower) is None:
+        narrower = None
+    start = narrower.start() if narrower else start
+    stop = at + len(days[0].shown) if days else at
+    found = _RELATIVE.search(f"{text[:start]}{' ' * (stop - start)}{text[stop:]}")
     if len(days) + (found is not None) != 1:
         return None
     if found is not None:
@@ -155,25 +160,74 @@ def period_of(text: str, today: date, *, ahead: bool = False) -> Period | None:
             and _UNTIL.search(text, 0, found.start())
         ):
             first, end = first + timedelta(days=7), end + timedelta(days=7)  # not only today
-        return of(first, end, found.start(), len(found[0]))
+        start, stop = found.span()
+        if narrower := _PART.search(text, 0, start):
+            first, end, start = *_part(first, end, narrower), narrower.start()
+        return of(first, end, start, stop - start)
     (day,) = days
     if day.month is None or day.either:
         return None
-    at = max(at, 0)
-    which = None if day.year else _WHICH.search(text, 0, at)
-    start = at if which is None else which.start()
     if which is not None:
         ahead = which["next"] is not None
     above = _BEFORE.search(text, 0, start) or _UNTIL.search(text, 0, start)
     for years in range(YEARS):  # of 29 February, to the one that there is
         with suppress(ValueError, OverflowError):
-            begins, end = _dated(day, today.year + (years if ahead else -years))
-            begun, over = begins <= today, end <= today
+            first, end = _dated(day, today.year + (years if ahead else -years))
+            begun, over = first <= today, end <= today
             fits = not (begun if which else over) if ahead else (over if which else begun or above)
             if day.year or fits:
-                shown = at - start + len(day.shown)
-                return of(begins, end, start, shown, yearly=not (day.year or which))
+                if since and begins:
+                    firsts = (_dated(begins, first.year - back)[0] for back in (0, 1))
+                    first = next(one for one in firsts if one < end)
+                elif narrower:
+                    first, end = _part(first, end, narrower)
+                yearly = not (day.year or which or narrower)
+                return of(first, end, start, stop - start, yearly=yearly)
     return None
+
+
+def _part(first: date, end: date, found: re.Match[str]) -> tuple[date, date]:
+    """What is meant of a time, or around a day, by the words before it: a week or weekend, a third."""
+    day, said = timedelta(days=1), found.groupdict()
+    if said.get("unit"):
+        weekend = _SAYS["weekend"].search(found["unit"]) is not None
+        if "nth" not in said:
+            first += (5 * weekend - first.weekday()) * day
+        elif nth := _nth(found):
+            first += ((5 - first.weekday()) % 7 * weekend + 7 * (nth - 1)) * day
+        else:
+            first = end - ((end.weekday() + 1) % 7 + 1 if weekend else 7) * day
+        return first, first + (2 if weekend else 7) * day
+    third = (end - first).days // 3 * day
+    begins = first if said["beginning"] else end - third if said["end"] else first + third
+    return begins, end if said["end"] else begins + third if said["beginning"] else end - third
+
+
+def _nth(found: re.Match[str]) -> int | None:
+    return _NTH.get(fold(found["nth"]).casefold())
+
+
+def speaking_of(period: Period, question: VaultQuestion) -> set[ChunkId]:
+    """The passages with a day of a short time, however it is written."""
+    lexical = question.view.lexical
+
+    def holding(*tokens: str) -> set[ChunkId]:
+        fields = ("title", "h1", "h2", "h3", "content")
+        return set().union(*(lexical.holding(tokens, field) for field in fields))
+
+    days = [period.first + timedelta(at) for at in range((period.end - period.first).days)]
+    months = {day.month for day in days}
+    names = (question.tokenizer(name) for name, one in MONTH_NUMBERS.items() if one in months)
+    named = set().union(*(holding(*tokens) for tokens in names))
+    numbers = [f"{day.day:{width}}" for day in days for width in ("", "02")]
+    found = {one for one, held in lexical.held(numbers, named).items() if held}
+    isos = [f"{day}" for day in days]
+    if period.yearly and len(days) == 1:
+        isos = lexical.tokens_with(f"{days[0]:-%m-%d}")
+    dotted = [f"{day.day}.{day.month}" for day in days] + [f"{day:%d.%m}" for day in days]
+    return found.union(
+        *map(holding, (*isos, *dotted, *(f"{one}.{period.first.year}" for one in dotted)))
+    )
 
 
 def day_said(text: str, *, yearly: bool = False, last: bool = False) -> date | None:
@@ -217,6 +271,11 @@ def _relative(text: str, today: date, *, ahead: bool) -> tuple[date, date]:
         elif ahead and not later:
             back -= 7
         return today - back * day, today - (back - 1) * day
+    if "weekend" in says:
+        saturday = today + (5 - today.weekday() + 7 * later) * day
+        if not (later or ahead or "this" in says) and saturday > today:
+            saturday -= 7 * day
+        return saturday, saturday + 2 * day
     if "week" in says:
         monday = today - (today.weekday() - 7 * later) * day
         return monday, monday + 7 * day
