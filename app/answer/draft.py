@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Literal
 
 from notehop.app.answer.citations import MarkerFilter, Range
@@ -13,9 +14,12 @@ from notehop.app.answer.material import HEADING_LINE, Material
 from notehop.app.answer.passages import Passage, SentenceSpans, passages
 from notehop.app.models import LeftOut, Source
 from notehop.indexing.shown import on_one_line
+from notehop.indexing.vault.dates import day_in_name
 
 GAP = "…"  # stands where the source says something in between
 
+_EVENTS = ("prose", "item")
+_FIELD = re.compile(r"[\[(]?[^\W\d_][\w -]*::")  # in the text of a note
 _FLAT = ("prose", "property", "heading")
 
 INDENT = "   "  # of a list in a list: as much as a number takes
@@ -316,15 +320,30 @@ def of_a_kind(material: Material, sentences: SentenceSpans) -> Draft:
     said: list[Said] = []
     for source, found in zip(material.sources, read, strict=True):
         text += f"\n- {body(on_one_line(source.title))}"
-        if found and found[0].kind in _FLAT and len(found[0].text.split()) <= SUMMARY:
+        if telling := _telling(source, found):
             start = len(text) + 2
-            text += f": {body(found[0].text)} {source.marker}"
-            said.append(Said(start, len(text), source.marker, found[0].ranges))
+            text += f": {body('; '.join(one.text for one in telling))} {source.marker}"
+            ranges = (*chain.from_iterable(one.ranges for one in telling),)
+            said.append(Said(start, len(text), source.marker, ranges))
         else:
             # A name alone states nothing that the note could bear out.
             text += f" {source.marker}"
     cited = tuple(source.marker for source in material.sources)
     return Draft(text, "extractive", cited, said=tuple(said))
+
+
+def _telling(source: Source, found: Sequence[Passage]) -> list[Passage]:
+    """What is quoted of a note in a list of notes: its first words, of a daily note what was on that day."""
+    if day_in_name(source.path) is None:
+        told = [one for one in found[:1] if one.kind in _FLAT]
+    else:
+        told = [one for one in found if one.kind in _EVENTS and not _FIELD.match(one.text)]
+    words = 0
+    for at, one in enumerate(told):
+        words += len(one.text.split())
+        if words > (SUMMARY // 2 if at else SUMMARY):
+            return told[:at]
+    return told
 
 
 def of_tasks(material: Material) -> Draft:
