@@ -26,7 +26,7 @@ from notehop.app.lists.lines import (
     lines_of_role,
 )
 from notehop.app.lists.linked_notes import labelled_lines, linked_notes
-from notehop.app.lists.period import Period, period_of
+from notehop.app.lists.period import MONTH, Period, period_of, speaking_of
 from notehop.app.lists.rewording import Newest, newest_meant
 from notehop.app.lists.tasks import OPEN, TICKED, Due, OpenTasks, open_tasks, task_questions
 from notehop.app.lists.vault_question import (
@@ -49,7 +49,7 @@ from notehop.app.retrieval.filters import (
     among,
     narrow,
 )
-from notehop.app.retrieval.intents import names_of
+from notehop.app.retrieval.intents import SMALL, names_of
 from notehop.app.retrieval.relevance import asks_for_templates, read_templates, templates_of
 from notehop.indexing.graph.files import fold as folded
 from notehop.indexing.shown import counted, on_one_line
@@ -87,6 +87,11 @@ class ListQuestion:
     tasks: Mapping[ChunkId, OpenTasks] = field(default_factory=dict)
     lines: Mapping[ChunkId, tuple[str, int]] = field(default_factory=dict)
     others: tuple[ChunkId, ...] = ()
+
+    @property
+    def lists(self) -> bool:
+        """Whether it is one: else it is searched for, in what it leaves."""
+        return self.narrowed.lists or bool(self.said or self.tasks or self.lines or self.others)
 
     def wanted(self, wanted: Wanted) -> Wanted:
         """What is wanted, with what is to be listed."""
@@ -230,6 +235,8 @@ def list_question(
         return ListQuestion(asked._replace(notes=replace(asked.notes, only=paths), lists=True))
     period = period_of(text, today)
     plain = question.plain if period is None else plain_words(period.rest)
+    if period and plain.count(" ") < 2 and SMALL.issuperset(plain.split()):
+        plain = WORDS["asks"][0]  # nothing but a time: "at the end of May"
     if period and (dated := dated_lines(question, plain, period)):
         return ListQuestion(asked, dated[0], lines=dated[1])
     period = period and period.bounded(text)
@@ -274,13 +281,7 @@ def list_question(
         if told := lines_for(question):
             return ListQuestion(asked, told[0], lines=told[1])
     if not found:
-        if period is not None and _asks_for_few_days(plain, period):
-            first, last = period.first, period.end - timedelta(days=1)
-            if not labels.dated(*period.days):
-                days = f"{first}" if last == first else f"{first} to {last}"
-                days = f"{first} or later" if period.end == date.max else days
-                trace.warn(f"no note is dated {days}; this is what else speaks of it")
-        return None
+        return _of_its_time(question, plain, period, asked, trace) if period else None
 
     def left(*conditions: Condition) -> Narrowed | None:
         all_of = [*found, *conditions]
@@ -434,7 +435,42 @@ def _list_of(plain: str, view: Snapshot, matched: Paths) -> str | None:
     return None
 
 
-def _asks_for_few_days(plain: str, period: Period) -> bool:
-    """Whether nothing is asked for but what is dated in a month at most."""
-    nothing_else = DONE.issuperset(telling(plain))
-    return period.is_short and nothing_else and ASKS_OF_A_TIME.search(plain) is not None
+def _of_its_time(
+    question: VaultQuestion, plain: str, period: Period, asked: Narrowed, trace: Trace
+) -> ListQuestion | None:
+    """Read a question for what was in a short time: it is searched for in daily notes of that time, of one
+    without a year the last that has some, and in what speaks of it; None where they do not have its words.
+    Where nothing is of that time, that is said, if it asks for little else."""
+    view, labels, one_day = question.view, question.view.labels, timedelta(days=1)
+
+    def daily(first: date, end: date) -> list[str]:
+        dated = labels.dated(f"{first}", f"{end}")
+        return [path for path in dated if (day := day_in_name(path)) and first <= day < end]
+
+    if not period.is_short:
+        return None
+    period = next((one for one in period.and_before() if daily(one.first, one.end)), period)
+    first, end, is_open = period.first, period.end, period.end == date.max
+    day = f"{first}" if end - first == one_day else ""
+    days = day or f"{first} {'or later' if is_open else f'to {end - one_day}'}"
+    words = {*question.tokens({*telling(plain)} - DONE)}
+    there = set() if is_open else speaking_of(period, question)
+    own = {one for path in daily(first, end) for one in labels.chunk_ids(path)}
+    if own and words == set().union(*view.lexical.held(words, own).values()):
+        there = own
+    there = {*among(there | own, asked.allowed)}
+    held = set().union(*view.lexical.held(words, there).values())
+    # Nobody writes of yesterday what it is called today.
+    is_date = period.yearly or re.search(r"\d", asked.text) is not None
+    if not is_open and there & own and (len(words) < 2 - (not day) or 2 * len(held) >= len(words)):
+        trace.warn(f"searched in what is dated {days} or speaks of it")
+        text = f"{period.rest[: period.at]}{day}{period.rest[period.at :]}"
+        narrowed = asked._replace(allowed=frozenset(there))
+        return ListQuestion(narrowed if day and is_date else narrowed._replace(text=text))
+    few = not words and ASKS_OF_A_TIME.search(plain) is not None
+    around = end <= question.today and daily(first - MONTH, end + MONTH)
+    if not labels.dated(*period.days) and (few or (around and len(words) == 1)):
+        if not (is_open or (is_date and there)):
+            return ListQuestion(asked, f"{NONE}note is dated {days}.")
+        trace.warn(f"no note is dated {days}; this is what else speaks of it")
+    return None

@@ -250,6 +250,7 @@ def compounds(words: Iterable[Word], view: Snapshot, tokenizer: Tokenizer) -> di
     return found
 
 
+YEAR = 372  # days, as :func:`days` counts them
 _ALSO_A_WORD = re.compile(r"(?:may|march|mar)\b")  # of English, in small letters
 
 
@@ -260,8 +261,9 @@ NamedDay = tuple[str, int | None, int, int]
 def days(
     text: str, named: Iterable[NamedDay], view: Snapshot, tokenizer: Tokenizer
 ) -> tuple[str, dict[str, str]]:
-    """Read days whose month is a word as the notes write them in numbers, that nearest to today where no
-    year is said; where no passage has the words, in their place, else beside them."""
+    """Read days whose month is a word as the notes write them in numbers, where no year is said the last
+    that a note is of, else the nearest to today; where no passage has the words, in their place, else beside
+    them."""
     read: dict[str, str] = {}
     shown: dict[str, str] = {}
     index, today = view.lexical, date.today()
@@ -279,7 +281,11 @@ def days(
         isos = [one for one in index.tokens_with(tail) if re.fullmatch(r"\d{4}" + tail, one)]
         # Without a year a day in numbers could be one with a point, a version or a time.
         dotted = [f"{day:02}.{month:02}.{year}", f"{day}.{month}.{year}"]
-        forms = sorted(isos, key=far) if year is None else [f"{year}{tail}", *dotted]
+        # Nor is it one of long ago, such as somebody's birthday, that no note is of.
+        own = {one for one in isos if one <= f"{today}" and view.labels.dated(one, f"{one}Z")}
+        near = [one for one in isos if one in own or far(one) <= YEAR]
+        near.sort(key=lambda one: (one not in own, far(one)))
+        forms = near if year is None else [f"{year}{tail}", *dotted]
         form = next((one for one in forms if index.frequency(one)), None)
         if form is not None:
             tokens = tokenizer(written)

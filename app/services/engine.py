@@ -384,6 +384,8 @@ class Engine:
                 narrowed = narrow(text, filters, view, tokenizer, stands, literal=literal)
                 if wanted.listing:
                     asked = list_question(narrowed, view, tokenizer, stands, trace, place.vault)
+            if asked is not None and not asked.lists:
+                narrowed, asked = asked.narrowed, None
             text = narrowed.text
             if asked is not None:
                 narrowed, wanted = asked.narrowed, asked.wanted(wanted)

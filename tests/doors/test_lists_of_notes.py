@@ -52,6 +52,7 @@ NOTES |= {
     "Talks/2025-12-04 Talk.md": "---\nguest: Ann Oak\n---\nOf ash.\n",
     "Talks/2131-12-03 Talk.md": "---\nguest: Bo Ash\n---\nOf oak.\n",
 }
+NOTES |= {f"2019-05-1{n}.md": f"mood:: {n}\n\n- Fired {n} bowls.\n- Swept.\n" for n in range(1, 5)}
 NOTES["2031-01-02.md"] = "Frost.\n"
 NOTES |= {"Jars/Jars.md": "Jars.\n", "Jars/Big.md": "---\ntype: jar\n---\nA jar.\n"}
 NOTES |= {"Jars/April 2026.md": "Much rain.\n", "2024-02-29.md": "A day too many.\n"}
@@ -141,12 +142,7 @@ def test_a_time_with_more_words_or_without_notes_narrows_nothing(
 ) -> None:
     answer = vault.ask(question)
     assert answer.filters == []
-    said = [one for one in answer.warnings if "no note is dated" in one]
-    assert said == (
-        ["no note is dated 2026-03-03; this is what else speaks of it"]
-        if "3 March" in question
-        else []
-    )
+    assert not any("no note is dated" in one for one in (answer.answer, *answer.warnings))
 
 
 @pytest.mark.parametrize(("question", "said"), rows(__file__, "what_lines_or_one_note_say"))
