@@ -22,7 +22,7 @@ _TIME = WORDS["time"]
 _WEEKDAYS: list[list[str]] = _TIME["weekdays"]
 
 
-def _words(text: str) -> str:
+def with_names(text: str) -> str:
     """A pattern with the words for which it has names in braces."""
     for name in _TIME["named"]:
         words = WORDS["comparing"].get(name) or _TIME[name]
@@ -34,21 +34,35 @@ def _words(text: str) -> str:
 
 def time_pattern(text: str) -> re.Pattern[str]:
     """Whole words, in a pattern with names in braces for words of a time."""
-    return re.compile(rf"\b(?:{_words(text)})\b", re.IGNORECASE)
+    return re.compile(rf"\b(?:{with_names(text)})\b", re.IGNORECASE)
 
 
 _RELATIVE = time_pattern("|".join(_TIME["relative"]))
-_SAYS = {name: time_pattern(f"{{{name}}}") for name in (*_TIME["named"], "weekday")}
+_SAID = (
+    "this",
+    "last",
+    "next",
+    "weekend",
+    "week",
+    "month",
+    "year",
+    "yesterday",
+    "tomorrow",
+    "weekday",
+)
+SAYS = {name: time_pattern(f"{{{name}}}") for name in _SAID}
 _NUMBERS: dict[str, int] = _TIME["numbers"]
 _COUNTED = re.compile(_TIME["counted"].replace("{number}", "|".join(_NUMBERS)), re.IGNORECASE)
 _BEFORE, _UNTIL, _SINCE, _AFTER = (
     re.compile(rf"\b{_TIME[one]} (?:{_TIME['article']} )?$", re.IGNORECASE)
     for one in ("before", "until", "since", "after")
 )
-_READ_AS = [(re.compile(_words(said), re.IGNORECASE), words) for words, said in _TIME["read_as"]]
+_READ_AS = [
+    (re.compile(with_names(said), re.IGNORECASE), words) for words, said in _TIME["read_as"]
+]
 _WHICH = re.compile(_TIME["which"], re.IGNORECASE)
 _PART, _WEEK_OF, _FROM = (
-    re.compile(rf"(?<![\w.:])(?:{_words(_TIME[one])})$", re.IGNORECASE)
+    re.compile(rf"(?<![\w.:])(?:{with_names(_TIME[one])})$", re.IGNORECASE)
     for one in ("part", "week_of", "from_day")
 )
 _NTH = {word: n for n, words in enumerate(_TIME["nth"]) for word in words.split()}
@@ -79,7 +93,7 @@ class Period:
             with suppress(ValueError):  # 29 February
                 first = self.first.replace(year=self.first.year - back)
                 one_day = self.end - self.first <= timedelta(days=1)
-                end = first + timedelta(days=1) if one_day else _next_month(first)
+                end = first + timedelta(days=1) if one_day else next_month(first)
                 yield replace(self, first=first, end=end)
 
     def bounded(self, text: str) -> Period:
@@ -156,7 +170,7 @@ def period_of(text: str, today: date, *, ahead: bool = False) -> Period | None:
         if (
             ahead
             and first == today
-            and _SAYS["weekday"].search(found[0])
+            and SAYS["weekday"].search(found[0])
             and _UNTIL.search(text, 0, found.start())
         ):
             first, end = first + timedelta(days=7), end + timedelta(days=7)  # not only today
@@ -190,7 +204,7 @@ def _part(first: date, end: date, found: re.Match[str]) -> tuple[date, date]:
     """What is meant of a time, or around a day, by the words before it: a week or weekend, a third."""
     day, said = timedelta(days=1), found.groupdict()
     if said.get("unit"):
-        weekend = _SAYS["weekend"].search(found["unit"]) is not None
+        weekend = SAYS["weekend"].search(found["unit"]) is not None
         if "nth" not in said:
             first += (5 * weekend - first.weekday()) * day
         elif nth := _nth(found):
@@ -253,7 +267,7 @@ def _dated(day: Day, year: int) -> tuple[date, date]:
     :raises ValueError: if it has no such day.
     """
     begins = date(day.year or year, day.month or 1, day.day or 1)
-    return begins, begins + timedelta(days=1) if day.day else _next_month(begins)
+    return begins, begins + timedelta(days=1) if day.day else next_month(begins)
 
 
 def _relative(text: str, today: date, *, ahead: bool) -> tuple[date, date]:
@@ -261,7 +275,7 @@ def _relative(text: str, today: date, *, ahead: bool) -> tuple[date, date]:
     day = timedelta(days=1)
     if text[-4:].isdigit():
         return date(int(text[-4:]), 1, 1), date(int(text[-4:]) + 1, 1, 1)
-    says = {name: found[0] for name, one in _SAYS.items() if (found := one.search(text))}
+    says = {name: found[0] for name, one in SAYS.items() if (found := one.search(text))}
     later = ("next" in says) - ("last" in says)
     if weekday := says.get("weekday", "").lower():
         number = next(week.index(weekday) for week in _WEEKDAYS if weekday in week)
@@ -282,13 +296,13 @@ def _relative(text: str, today: date, *, ahead: bool) -> tuple[date, date]:
     if "month" in says:
         first = today.replace(day=1)
         if later:
-            first = _next_month(first) if later > 0 else (first - day).replace(day=1)
-        return first, _next_month(first)
+            first = next_month(first) if later > 0 else (first - day).replace(day=1)
+        return first, next_month(first)
     if "year" in says:
         return date(today.year + later, 1, 1), date(today.year + later + 1, 1, 1)
     back = ("yesterday" in says) - ("tomorrow" in says)
     return today - back * day, today - (back - 1) * day
 
 
-def _next_month(day: date) -> date:
+def next_month(day: date) -> date:
     return (day.replace(day=28) + timedelta(days=4)).replace(day=1)

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from datetime import date
 from functools import partial
 from typing import Any
 
@@ -44,6 +45,7 @@ from notehop.app.answer.facts import names_of
 from notehop.app.answer.question import read as question
 from notehop.app.answer.reading import refers, somebody_in
 from notehop.app.answer.synthesizer import NotehopQueryEngine
+from notehop.app.lists.follow_up import going_on
 from notehop.app.problems import agent_text, problem, unforeseen
 from notehop.app.retrieval.chain import Wanted
 from notehop.app.retrieval.components import TracedQuery
@@ -337,6 +339,8 @@ class QuestionRun:
     def _about(self, written: ParsedQuery, last: Turn, view: Snapshot) -> str | None:
         """The follow-up with the words of the last question, or with its subject where it has none."""
         text = written.text
+        if further := going_on(asked_last(last), text, date.today()):
+            return further
         content = partial(self._content, view=view)
         asked, other = content(asked_last(last)), another(text)
         named = bool(_named(other or text, view))
