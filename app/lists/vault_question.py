@@ -21,6 +21,7 @@ from notehop.indexing.stores.model import ChunkId
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.tokens.tokenizer import Tokenizer
 from notehop.indexing.tokens.words import fold
+from notehop.indexing.vault.properties import inline_fields
 
 LONGEST = 4  # words beside the small ones that may name what is to be listed
 BEGINNING = 3  # letters of a word that a value has to have for it to be read: endings differ
@@ -166,11 +167,12 @@ class VaultQuestion:
         """The line of a note's properties with a value, None for any: its passage, text and number; its
         first passage where none has it, or for an empty one, and None where none of the note is allowed."""
         ids = among((one.id for one in self.view.chunks_of(path)), self.allowed)
-        for one in self.view.chunks(() if value == "" else ids).values():
+        chunks = self.view.chunks(() if value == "" else ids).values()
+        for one in sorted(chunks, key=lambda one: one.kind != "properties"):
             found = [(each.text, each.ranges[0][0]) for each in properties(one.text)]
-            for text, at in found or [(line[0], line.start()) for line in _LINE.finditer(one.text)]:
-                name, _, said = text.partition(":")
-                if key_label(name) == key and (value or "") in said.casefold():
+            for text, at in found or _lines_and_fields(one.text):
+                name, _, said = text.strip("[(*_~ ").partition(":")
+                if key_label(name.rstrip("*_~")) == key and (value or "") in said.casefold():
                     return one.id, text.strip(), one.first_line + one.text.count("\n", 0, at)
         return (ids[0], "", 0) if ids else None
 
@@ -183,6 +185,14 @@ class VaultQuestion:
             if place and not found.get(place[0], ("", 0))[0]:
                 found[place[0]] = place[1:]
         return found
+
+
+def _lines_and_fields(text: str) -> Iterator[tuple[str, int]]:
+    """The lines of a text and where each begins; of one with inline fields, each of those."""
+    for line in _LINE.finditer(text):
+        places = [place for _, _, place in inline_fields(line[0])]
+        for start, end in places or [(0, len(line[0]))]:
+            yield line[0][start:end], line.start() + start
 
 
 def telling(plain: str) -> list[str]:

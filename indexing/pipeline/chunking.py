@@ -28,6 +28,7 @@ from notehop.indexing.stores.model import ChunkRow, NoteRow, NoteStatus
 from notehop.indexing.tokens.tokenizer import Tokenizer, field_tokens
 from notehop.indexing.vault.model import Link, Note
 from notehop.indexing.vault.parse import Read
+from notehop.indexing.vault.properties import with_fields
 from notehop.indexing.vault.walk import FileEntry
 
 
@@ -261,7 +262,7 @@ def _note_row(file: FileEntry, note: Note) -> NoteRow:
         aliases=note.aliases,
         tags=note.tags,
         page_type=note.page_type,
-        front_matter=note.front_matter,
+        front_matter=with_fields(note.front_matter, note.fields),
         created=note.created,
         modified=note.modified if note.modified is not None else file.mtime_ns / 1e9,
         size=file.size,

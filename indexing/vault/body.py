@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import zip_longest
+from itertools import chain, zip_longest
 
 from notehop.indexing.vault.markdown_blocks import (
     TEMPLATE_LINE,
@@ -26,28 +26,29 @@ from notehop.indexing.vault.model import (
     PropertyValue,
 )
 from notehop.indexing.vault.plain import LinkText, OffsetMap, clipped, sentence_spans, words
-from notehop.indexing.vault.properties import TAG_CHARACTERS, is_tag
+from notehop.indexing.vault.properties import TAG_CHARACTERS, inline_fields, is_tag
 
 MAX_CHARACTERS = 500  # what a person reads at a glance, and a model embeds whole
 ITEM_CHARACTERS = 240  # a list item up to this length is one thought; a longer one is prose
 _TASK = re.compile(r"\[.\][ \t]+")
 _ID = re.compile(r"[A-Za-z0-9-]+")
 _TAG_LINE = re.compile(rf"^[ \t]*(?:#{TAG_CHARACTERS}+(?:[ \t]+|$))+$", re.MULTILINE)
-_FIELD = re.compile(r"(?P<key>[^\W\d_][^\d:]{0,30}):[ \t]+(?P<value>\S.{0,80})")
+_FACT = re.compile(r"(?P<key>[^\W\d_][^\d:]{0,30}):[ \t]+(?P<value>\S.{0,80})")
 _WORD = re.compile(r"\w+")
 _COMMENT = re.compile(r"<!(?=--)(?:.*?-->|.*)", re.DOTALL)
 
 
 @dataclass(slots=True)
 class Body:
-    """What a note holds below its front matter, in the order of its text; tags without ``#``; ``fields``
-    are headings that are none (:func:`_field`)."""
+    """What a note holds below its front matter, in the order of its text; tags without ``#``; ``facts``
+    are headings that are none (:func:`_fact`), ``fields`` the (key, value) of inline fields."""
 
     headings: list[Heading] = field(default_factory=list)
     blocks: list[Block] = field(default_factory=list)
     links: list[Link] = field(default_factory=list)
     tags: list[str] = field(default_factory=list)
-    fields: list[PropertyValue] = field(default_factory=list)
+    facts: list[PropertyValue] = field(default_factory=list)
+    fields: list[tuple[str, str]] = field(default_factory=list)
     edits: tuple[Edit, ...] = ()
 
 
@@ -71,10 +72,10 @@ def read_body(
                 inline = Inline(text, lines, state.references, comment_links)
                 edits += _read_block(found, inline, body)
     for heading, following in zip_longest(body.headings, body.headings[1:]):
-        if one := _field(heading, following, text, body.links):
-            body.fields.append(one)
+        if one := _fact(heading, following, text, body.links):
+            body.facts.append(one)
             edits.append(Edit(heading.start, heading.end, ""))
-    facts = {one.line for one in body.fields}
+    facts = {one.line for one in body.facts}
     body.headings = [replace(one, fact=one.line in facts) for one in body.headings]
     body.blocks.sort(key=lambda block: (block.first_line, block.last_line, block.id))
     # Of two that overlap, the outer one, which begins first, stands.
@@ -86,7 +87,7 @@ def read_body(
     return body
 
 
-def _field(
+def _fact(
     heading: Heading, following: Heading | None, text: str, links: Iterable[Link]
 ) -> PropertyValue | None:
     """What a heading says that is no heading but a property: `#### Date: 10/9/2025`.
@@ -95,7 +96,7 @@ def _field(
     words without a digit, behind it stands a link or something with a digit in it, and at most two
     words beside. `Part 2: The return`, `FAQ: setup` and `Day: 12 May` above a text are headings.
     """
-    found = _FIELD.fullmatch(heading.plain)
+    found = _FACT.fullmatch(heading.plain)
     if found is None or (following is not None and following.level > heading.level):
         return None
     inside = [link for link in links if heading.start <= link.start < heading.end]
@@ -140,6 +141,8 @@ def _read_block(block: TextBlock, inline: Inline, body: Body) -> list[Edit]:
             body.blocks.append(Block(text[mark + 1 : end], lines.at(start), lines.at(end - 1)))
             edits.append(Edit(start + len(text[start:mark].rstrip()), end, ""))
     body.tags += inline.tags
+    for start, end in chain(*block.parts) if block.kind == "paragraph" else ():
+        body.fields += ((key, value) for key, value, _ in inline_fields(text[start:end]))
     if inline.links:
         links = sorted(inline.links, key=lambda one: one[0].start)
         spans = [(link.start, link.end) for link, _ in links]

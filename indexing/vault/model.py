@@ -94,7 +94,8 @@ class Note:
     to the vault with ``/``; ``name`` has no ``.md``; ``title`` is the front matter's, else ``name``.
     ``tags`` are without ``#``. ``created`` and ``modified`` are the front matter's, in seconds since the
     epoch, in UTC where it names no zone. ``front_matter`` is JSON-able, dates as written; ``properties``
-    is what of it says something to a reader, and headings that say a fact and head nothing. ``sections``
+    is what of it says something to a reader, and headings that say a fact and head nothing; ``fields`` are
+    the (key, value) of those in the text (``key:: value``). ``sections``
     start at the body and at each heading of rank 1 or 2; ``sections_apart``: each is cited by itself,
     however small: a card, a page.
     ``excluded`` is why the owner keeps the note out. ``edits`` are sorted and disjoint.
@@ -113,6 +114,7 @@ class Note:
     modified: float | None = None
     front_matter: Mapping[str, Any] = field(default_factory=dict)
     properties: tuple[PropertyValue, ...] = ()
+    fields: tuple[tuple[str, str], ...] = ()
     headings: tuple[Heading, ...] = ()
     sections: tuple[int, ...] = ()
     sections_apart: bool = False

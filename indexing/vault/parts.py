@@ -89,7 +89,7 @@ def assemble(
         body_start=0,
         content_hash=hashlib.sha256(data).hexdigest(),
         tags=each_once(tag.strip("/") for tag in body.tags),
-        properties=tuple(body.fields),
+        properties=tuple(body.facts),
         headings=tuple(sorted(headings, key=lambda heading: heading.start)),
         sections=tuple(sections),
         sections_apart=True,

@@ -18,6 +18,20 @@ LONGEST_KEY = 500  # characters that are kept of one: each value below it has th
 BETWEEN = " ·"  # ends a property that another follows: `genre: Sci-fi · rating: 7`
 
 _TAG = re.compile(rf"{TAG_CHARACTERS}+")
+_MARKS = r"(?:[ \t>]|[-*+][ \t]|\d{1,9}[.)][ \t])*"  # what may stand before the text of a line
+_FIELD = r"(?P<key>[^\W\d_][\w /-]{0,40})[*_~]{0,3}::[*_~]{0,3}(?:[ \t]+|(?<=[^\W\d]::)(?=\d))"
+_LINE_FIELD = re.compile(rf"{_MARKS}(?P<field>[*_~]{{0,3}}{_FIELD}(?P<value>\S.*))")
+_BRACKETED = tuple(
+    re.compile(rf"(?P<field>\{one}[ \t]*{_FIELD}(?P<value>{inside})\{end})(?!\()")
+    for one, inside, end in (
+        ("[", r"(?:\[\[[^\[\]]*\]\]|[^\[\]])+", "]"),
+        ("(", r"(?:\([^()]*\)|[^()])+", ")"),
+    )
+)
+_TASK_LINE = re.compile(rf"{_MARKS}\[.\][ \t]")
+_UNSEEN = re.compile(r"(`+)[^`]*\1|%%.*?%%|<!--.*?-->")  # code and comments within a line
+_LINKS = re.compile(r"(?:\[\[[^\[\]]+\]\][, \t]*)+")
+_KEY_WORDS = 4  # of the name of a field: more are a sentence
 _CREATED = (
     *("created", "date", "created at", "date created", "creation date", "created on"),
     *("datum", "erstellt", "erstellt am", "angelegt", "erstellungsdatum", "date de creation"),
@@ -64,6 +78,21 @@ _BY_THE_WAY = re.compile(
 )
 _SWITCH = ("no", "yes")
 _FAR = 20  # lines between two properties that are not told together
+_MEANT = {
+    *(
+        *_CREATED,
+        *_MODIFIED,
+        *_TYPES,
+        "tags",
+        "tag",
+        "aliases",
+        "alias",
+        "title",
+        "private",
+        "notehop",
+    ),
+    *("summary", "description", "abstract", "excerpt"),
+}
 _BLANKS = ("{{", "<%")  # how what a template leaves to be filled in begins
 
 # UUIDs, milliseconds since the epoch, `20231104093012`.
@@ -73,6 +102,8 @@ _FOR_PROGRAMS = re.compile(
 _SERIAL = re.compile(r"[0-9A-Za-z_]{16,}")
 _WIKILINK = re.compile(r"!?\[\[([^\[\]|]*)(?:\|([^\[\]]*))?\]\]")
 _MARKDOWN_LINK = re.compile(r"!?\[([^\[\]]+)\]\([^()\s]+\)")
+
+Stretch = tuple[int, int]  # of a text, as offsets
 
 V = TypeVar("V")
 
@@ -121,6 +152,37 @@ def read_properties(path: str, front_matter: FrontMatter) -> Note:
         excluded=_excluded(front_matter),
         warnings=tuple(warnings),
     )
+
+
+def inline_fields(line: str) -> Iterator[tuple[str, str, Stretch]]:
+    """The (key, value, place) of the fields in a line as the plugin Dataview has them: all of it, or a list
+    item, is ``key:: value``, or ``[key:: value]`` stands in it; those of a task are its own."""
+    if "::" not in line or _TASK_LINE.match(line):
+        return
+    seen = _UNSEEN.sub(lambda hidden: " " * len(hidden[0]), line)
+    found = sorted(
+        (one for kind in _BRACKETED for one in kind.finditer(seen)), key=lambda one: one.start()
+    )
+    for one in found or filter(None, [_LINE_FIELD.match(seen)]):
+        start, end = one.span("value")
+        if (value := line[start:end].strip(" \t*_~")) and len(one["key"].split()) <= _KEY_WORDS:
+            yield one["key"].strip(), value, one.span("field")
+
+
+def with_fields(
+    front_matter: Mapping[str, Any], fields: Iterable[tuple[str, str]]
+) -> dict[str, Any]:
+    """The properties of a note, which those fields of its text join whose keys are not among them and
+    mean nothing of their own, such as tags and dates."""
+    known, joining = {_name(str(key)) for key in front_matter}, dict[str, tuple[str, list[str]]]()
+    for key, value in fields:
+        name = _name(key)
+        if name not in known and name not in _MEANT and not any(one in value for one in _BLANKS):
+            links = _WIKILINK.finditer(value) if _LINKS.fullmatch(value) else ()
+            said = joining.setdefault(name, (key, []))[1]
+            said += [link[0] for link in links] or [value]
+    added = {key: said if len(said) > 1 else said[0] for key, said in joining.values()}
+    return {**front_matter, **added}
 
 
 def modified_in(properties: Mapping[str, Any]) -> float | None:

@@ -83,6 +83,18 @@ NOTES |= {
     f"Crates/{n}.md": f"---\ntype: crate\nprice: {price}\n---\nOf oak.\n"
     for n, price in enumerate(("300 €", "12.000 €", "1.5k €"))
 }
+NOTES |= {
+    f"Diary/2019-05-{day:02}.md": text
+    for day, text in enumerate(
+        (
+            "weight:: 1.5 kg\nslept:: 5h30\nsmoke:: 3\n\nFired twice.\n",
+            "---\nsmoke: 4\n---\nRaked.\n\n- weight:: 2.5 kg\n- smoke:: 3\n",
+            "Rain. [weight:: 0.5 kg] (slept:: 6h) [smoke:: 3]\n\n- [ ] Call [smoke:: 9]\n",
+        ),
+        1,
+    )
+}
+NOTES["Pail.md"] = "Of tin.\n\n- handle:: bent wire\n"
 NOTES["Pulley.md"] = "---\ntype: film\npotter: Iris Fell\ncap: 300\n---\nA film of clay.\n"
 NOTES["Hut.md"] = "Of wood.\n\nUses: [[Stall]], tin\n"
 NOTES["Bills/Oil.md"] = "---\nstate: paid\n---\nA gift.\n"

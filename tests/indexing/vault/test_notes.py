@@ -63,6 +63,7 @@ READ: dict[str, tuple[int, Callable[..., Any]]] = {
         1,
         of_text(lambda n: ([f"{p.key}={p.text}" for p in n.properties], len(n.headings))),
     ),
+    "fields_in_the_text": (1, of_text(lambda n: (product.with_fields(n.front_matter, n.fields),))),
     "sections_at_the_edges": (1, of_text(lambda n: ([*n.sections],))),
     "blocks": (1, of_text(lambda n: ([[b.id, b.first_line, b.last_line] for b in n.blocks],))),
     "inline_tags": (1, of_text(lambda n: ([*n.tags],))),
