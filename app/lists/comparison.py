@@ -1,15 +1,19 @@
-"""Questions for the notes with a number of a property in bounds: "customers with a rate above 90 €"."""
+"""Questions for the notes with a number of a property in bounds ("customers with a rate above 90 €"), or of
+one that notes of many days have ("my lowest weight")."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
+from itertools import chain
 from typing import NamedTuple
 
+from notehop.app.answer.draft import NONE
+from notehop.app.answer.question import read
 from notehop.app.lists.kinds import are_of_one_kind, asks_for_a_list
-from notehop.app.lists.lines import ARTICLE, Lines
-from notehop.app.lists.period import day_said
+from notehop.app.lists.lines import ARTICLE, SUMS, Lines
+from notehop.app.lists.period import Period, day_said
 from notehop.app.lists.vault_question import (
     DONE,
     HAVING,
@@ -27,10 +31,12 @@ from notehop.app.retrieval.intents import SMALL
 from notehop.indexing.shown import counted
 from notehop.indexing.stores.labels import property_label
 from notehop.indexing.stores.model import ChunkId
+from notehop.indexing.vault.dates import day_in_name
 
 _COMPARING = WORDS["comparing"]
 _UNITS: dict[str, str] = _COMPARING["units"]
 _IDLE = frozenset(_COMPARING["idle"])
+_SERIES = {one: frozenset(words) for one, words in WORDS["series"].items()}
 _SYMBOLS = "%£$€¥"
 _MANY: dict[str, float] = _COMPARING["many"]
 _DIGITS = r"(?P<sign>[-−]?)(?:(?P<money>[£$€¥])\s?)?(?P<digits>\d(?:[\d.,'’]*\d)?)"
@@ -55,6 +61,7 @@ _COMPARED = [
     )
 ]
 _NUMBER = re.compile(rf"(?<![\w.,]){_DIGITS}{_UNIT}")
+_HOURS = re.compile(r"(?<![\w.,])(\d{1,3})\s?h\s?([0-5]\d)(?:\s?m(?:in)?)?(?!\w)")
 _DIGIT = re.compile(r"\d")
 _DECIMAL = re.compile(rf"^\D*\d+\.(?:\d{{1,2}}|\d{{4,}})(?!\d|\s?(?:{'|'.join(_MANY)})\b)")
 _YEAR = re.compile(r"(?:1\d|20|21)\d\d")
@@ -145,7 +152,7 @@ def compared_lines(
         if key not in NO_KIND:
             keys[0 if own else 1 if part else 2][key] = own or part
     for by_name in keys:
-        read: dict[Paths, tuple[str, str, list[tuple[float, str, _Value]], Paths]] = {}
+        told: dict[Paths, tuple[str, str, list[tuple[float, str, _Value]], Paths]] = {}
         for key, own in by_name.items():
             label = property_label(key)
             # A template leaves it blank, and what has no digit is no number.
@@ -161,9 +168,13 @@ def compared_lines(
             )
             known = {*own, *(question.tokens(unit) if is_unit else ())}
             rest = [one for one in words if one not in known]
+            of_days = not question.words_for_days.isdisjoint(rest)
+            days = question.words_for_days if of_days else ()
+            rest, some = ([one for one in those if one not in days] for those in (rest, words))
             others = [one for one in found if one[1].key != key]
-            kinds = (_covered(some, others, question) for some in (words, rest) if some or own)
+            kinds = (_covered(one, others, question) for one in (some, rest) if one or own)
             kind = next(filter(None, kinds), Paths())
+            kind = kind & question.days if of_days else kind
             unknown = len(rest) == 1 and not any(rest[0] in its for its, _ in found)
             called = own or (
                 not _IDLE.isdisjoint(plain.split()) and all(one.is_day for one in numbers)
@@ -191,20 +202,98 @@ def compared_lines(
             if held and (wanted or (rest and kind <= holding and (is_unit or not unit))):
                 years = all(one.is_day for one in numbers if one.notes & held)
                 said = compared.said(key, years=years)
-                if wanted and (lack := sum(not is_template(one) for one in kind - holding)):
+                if (
+                    wanted
+                    and not of_days
+                    and (lack := sum(not is_template(one) for one in kind - holding))
+                ):
                     said += f" ({lack:,} more {'has' if lack == 1 else 'have'} none)"
                 if not wanted and any(compared.holds(one.number) for one in numbers):
                     said += f", of the {counted(len(kind), 'note')} that may be meant"
-                read.setdefault(frozenset(path for _, path, _ in wanted), (said, key, wanted, held))
+                told.setdefault(frozenset(path for _, path, _ in wanted), (said, key, wanted, held))
         # What is before 1990 in one sense is not denied by another.
-        read = {notes: one for notes, one in read.items() if notes} or read
-        if len(read) > 1:
+        told = {notes: one for notes, one in told.items() if notes} or told
+        if len(told) > 1:
             return None
-        for said, key, wanted, held in read.values():
+        for said, key, wanted, held in told.values():
             lines = question.lines_of((key, one.text, path) for _, path, one in wanted)
             passages = (id_ for path in sorted(held) for id_ in view.chunk_ids_of(path))
             return (said, lines), tuple(among(passages, question.allowed))[:1]
     return None
+
+
+def lines_of_series(question: VaultQuestion, period: Period | None) -> Lines | None:
+    """Read a question for a property that notes of many days have: its newest value, its lowest or highest
+    ones ("latest weight"), or those of a time; None where it asks for anything beside."""
+    plain = question.plain if period is None else plain_words(period.rest)
+    words = {*question.tokens(one for one in telling(plain) if one not in HAVING | DONE)}
+    newest, lowest, highest, summed = (
+        not one.isdisjoint(plain.split()) for one in (*_SERIES.values(), SUMS)
+    )
+    beside = question.words_for_days.union(question.tokens(SUMS.union(*_SERIES.values())))
+    view, labels = question.view, question.view.labels
+    if len(words) > LONGEST or NOT.search(plain) or "reason" in read(question.text).forms:
+        return None
+    for key in labels.property_keys() if words else ():
+        measures = (one["how"] for one in WORDS["rewriting"]["measures"] if key in one["nouns"])
+        own = question.key_words(key, words) or words.intersection(
+            question.tokens(chain.from_iterable(measures))
+        )
+        if words - own - beside or not own or key in NO_KIND:
+            continue
+        label = property_label(key)
+        values = [(one, labels.having(label, one)) for one in labels.values(label) if one]
+        having = frozenset[str]().union(*(notes for _, notes in values))
+        day_of = {path: day for path in having & question.days if (day := day_in_name(path))}
+        if not 1 < len(day_of) <= 2 * len(day_of) - len(having):
+            continue  # few of the notes that have it are of a day
+        times = (None,) if period is None else period.and_before()
+        held = (
+            [
+                path
+                for path, day in day_of.items()
+                if (one.holds(day) if one else day <= question.today)
+            ]
+            for one in times
+        )
+        days = sorted(next(filter(None, held), ()), key=lambda path: (day_of[path], path))
+        numbers = [*_amounts({value: notes.intersection(days) for value, notes in values})]
+        those: list[tuple[str, str | None, str]] = [(key, None, path) for path in days]
+        count = counted(len(days), "note")
+        if not days:
+            return f"{NONE}note of that time has {key}.", {}
+        if lowest or highest:
+            units = {unit for _, unit, _, _ in numbers}
+            if len({path for *_, path in numbers}) < len(days) or len(units) > 1:
+                continue  # some have one that is no number of one unit alone
+            sides = {"lowest": min, "highest": max}
+            asked = [one for one in sides if (lowest, highest)[one == "highest"]]
+            best = {sides[one](numbers)[0] for one in asked}
+            most = sorted((number, day_of[path], path, value) for number, _, value, path in numbers)
+            those = [(key, value, path) for number, _, path, value in most if number in best]
+            shown = f"The {' and '.join(asked)} {key} of {count}"
+        elif summed or (period is not None and not newest):
+            shown = f"{{has|have}} {key}"
+            if period is not None:
+                first, last = day_of[days[0]], day_of[days[-1]]
+                shown += f", {first}" if first == last else f", {first} to {last}"
+            shown += " (they are not added up)" * summed
+            those = those if period else those[::-1]
+        elif newest or (numbers and not view.lexical.holding(sorted(own), "title")):
+            those, shown = those[-1:], f"The newest of {count} with {key}"
+        else:
+            continue
+        return shown, question.lines_of(those)
+    return None
+
+
+def _amounts(having: Mapping[str, Paths]) -> Iterator[tuple[float, str, str, str]]:
+    """The number, unit, text and note of each value that is one number."""
+    for value, notes in having.items():
+        found = [*_NUMBER.finditer(_in_hours(value))]
+        if len(found) == 1 and day_said(value) is None:
+            unit = found[0]["unit"] or found[0]["money"] or ""
+            yield from ((_read(found[0]), unit, value, path) for path in sorted(notes))
 
 
 def _covered(words: Sequence[str], found: Sequence[Named], question: VaultQuestion) -> Paths | None:
@@ -240,7 +329,7 @@ def _numbers(
     wanted = unit_of(compared.unit)
     for value, notes in having.items():
         said_there = value.strip("['\"]")
-        day, numbers = day_said(said_there), [*_NUMBER.finditer(value)]
+        day, numbers = day_said(said_there), [*_NUMBER.finditer(_in_hours(value))]
         if month := _MONTH.fullmatch(said_there):
             day = date(int(month["year"]), 1, 1)
         if not numbers or (day is None and len(numbers) > 1):
@@ -252,6 +341,11 @@ def _numbers(
         if dated or (same and day is None):
             said = float(day.year) if day else _read(number, decimal=decimal)
             yield _Value(value, notes, said, own, dated)
+
+
+def _in_hours(value: str) -> str:
+    """A value with its hours and minutes as hours: 6h30 are 6.5 h."""
+    return _HOURS.sub(lambda found: f"{int(found[1]) + int(found[2]) / 60:.3g} h", value)
 
 
 def _read(found: re.Match[str], *, decimal: bool = False) -> float:

@@ -96,8 +96,9 @@ def conditions_of(
     most = max((count for count, _ in read), default=0)
     # A type says what a note is; a folder of twice as many may be what people mean.
     best = next((chosen for count, chosen in read if count and 2 * count >= most), None)
-    if best is None and period is None and not bare:
-        return _by_property(question, plain)
+    of_days = not question.words_for_days.isdisjoint(question.tokens(_noun_and_rest(plain)[0]))
+    if best is None and (of_days or (period is None and not bare)):
+        best = _by_property(question, plain) or None
     if best is None or period is None:
         return best or ()
     first, end = period.days
@@ -160,15 +161,14 @@ def _by_property(question: VaultQuestion, plain: str) -> tuple[Condition, ...]:
     """As :func:`conditions_of`, where what is to be listed is called otherwise than in the vault ("which
     papers did I rate 5?", of the literature): all notes, of one kind, with that value of a property that is
     asked for by its name, or with that year; empty where there are no such."""
-    asks = _ASKS.match(plain)
-    said = plain[asks.end() :].split() if asks else []
-    noun, _, rest = " ".join(said[said[:1] == ["all"] :]).partition(" ")
+    noun, rest = _noun_and_rest(plain)
     named, kind = question.tokens(telling(rest)), question.tokens(noun)
     known = chain.from_iterable(words for words, _ in question.candidates(plain))
+    of_days = not question.words_for_days.isdisjoint(kind)
     if not named or noun in ASKING | HAVING | DONE or not {*known}.isdisjoint(kind):
         return ()
     # What a note is called by is something else.
-    if question.view.lexical.holding(kind, "title"):
+    if question.view.lexical.holding(kind, "title") and not of_days:
         return ()
     asked, says_when = question.tokens(rest), rest.partition(" ")[0] in SMALL
     for chosen in question.readings(named, question.candidates(rest)):
@@ -177,9 +177,18 @@ def _by_property(question: VaultQuestion, plain: str) -> tuple[Condition, ...]:
             and (question.key_words(one.key, asked) or (says_when and YEAR.fullmatch(one.value)))
             for one in chosen
         )
-        if called and are_of_one_kind(question, question.notes_meeting(chosen)):
+        paths = question.notes_meeting(chosen) if called else Paths()
+        if paths and (paths <= question.days if of_days else are_of_one_kind(question, paths)):
             return chosen
     return ()
+
+
+def _noun_and_rest(plain: str) -> tuple[str, str]:
+    """What a question wants listed, if that is its first word, and what it says of it."""
+    asks = _ASKS.match(plain)
+    said = plain[asks.end() if asks else 0 :].split()
+    noun, _, rest = " ".join(said[said[:1] == ["all"] :]).partition(" ")
+    return noun, rest
 
 
 def are_of_one_kind(question: VaultQuestion, paths: Paths) -> bool:

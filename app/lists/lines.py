@@ -40,7 +40,7 @@ ARTICLE = "|".join(map(re.escape, BEFORE))
 LABELLED = re.compile(r"[\s>*_+(\[-]*(?P<key>[^\W\d_][^:\n]{0,40}):{1,2}[\s*_\[]*(?P<value>\S.*)")
 _LETTER = re.compile(r"[^\W\d_]")
 _OPEN_ENDED = re.compile(WORDS["open_ended"], re.IGNORECASE)
-_SUMS, _WHAT_THEY_HAVE = frozenset(WORDS["sums"]), re.compile(WORDS["what_they_have"])
+SUMS, _WHAT_THEY_HAVE = frozenset(WORDS["sums"]), re.compile(WORDS["what_they_have"])
 _ROLES = frozenset(WORDS["rewriting"]["roles"])
 _WHO = re.compile(
     rf"^(?:(?P<who>{'|'.join(WORDS['rewriting']['who'])}) )?"
@@ -165,7 +165,7 @@ def lines_of_property(question: VaultQuestion) -> Lines | None:
     for key in question.view.labels.property_keys() if 1 < len(words) <= LONGEST else ():
         own = question.key_words(key, words)
         rest = [one for one in words if one not in own]
-        kind = [one for one in rest if one not in _SUMS]
+        kind = [one for one in rest if one not in SUMS]
         if not own or not kind:
             continue
         for chosen in question.readings(kind, question.candidates(plain)):

@@ -16,7 +16,7 @@ from llama_index.core.schema import NodeWithScore
 
 from notehop.app.answer.draft import FEW, NONE
 from notehop.app.answer.material import CONNECTED
-from notehop.app.lists.comparison import compared_lines, comparison_in
+from notehop.app.lists.comparison import compared_lines, comparison_in, lines_of_series
 from notehop.app.lists.kinds import ASKS_OF_A_TIME, conditions_of, denied, note_of_folder
 from notehop.app.lists.lines import (
     dated_lines,
@@ -261,6 +261,8 @@ def list_question(
             plain, period = without, of_year
     if compared and any({*plain_words(one.value).split()} & {*compared.numbers} for one in found):
         found = ()  # what is equal is neither above nor below
+    if not found and (series := lines_of_series(question, period)):
+        return ListQuestion(asked, series[0], lines=series[1])
     for kinds, not_so in () if found else denied(question, plain):
         if not_so.kind == "tag":
             found = (*kinds, not_so._replace(negated=True))

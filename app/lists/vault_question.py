@@ -21,6 +21,7 @@ from notehop.indexing.stores.model import ChunkId
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.tokens.tokenizer import Tokenizer
 from notehop.indexing.tokens.words import fold
+from notehop.indexing.vault.dates import day_in_name
 from notehop.indexing.vault.properties import inline_fields
 
 LONGEST = 4  # words beside the small ones that may name what is to be listed
@@ -65,6 +66,17 @@ class VaultQuestion:
     @cached_property
     def plain(self) -> str:
         return plain_words(self.text)
+
+    @cached_property
+    def days(self) -> Paths:
+        """The notes that are called by a day, without templates."""
+        paths = self.view.labels.paths()
+        return frozenset(one for one in paths if day_in_name(one) and not self.is_template(one))
+
+    @cached_property
+    def words_for_days(self) -> frozenset[str]:
+        """Those of which a list of days is asked for, as the index has them."""
+        return frozenset(self.tokens(WORDS["of_a_day"]))
 
     def tokens(self, said: str | Iterable[str]) -> list[str]:
         """The words of a text as the index has them, small ones too."""
@@ -176,7 +188,9 @@ class VaultQuestion:
                     return one.id, text.strip(), one.first_line + one.text.count("\n", 0, at)
         return (ids[0], "", 0) if ids else None
 
-    def lines_of(self, those: Iterable[tuple[str, str, str]]) -> dict[ChunkId, tuple[str, int]]:
+    def lines_of(
+        self, those: Iterable[tuple[str, str | None, str]]
+    ) -> dict[ChunkId, tuple[str, int]]:
         """The lines of properties, each by its key, value and note, by their passages, the first of each;
         none of templates."""
         found: dict[ChunkId, tuple[str, int]] = {}
