@@ -36,7 +36,8 @@ from notehop.indexing.vault.dates import day_in_name
 _COMPARING = WORDS["comparing"]
 _UNITS: dict[str, str] = _COMPARING["units"]
 _IDLE = frozenset(_COMPARING["idle"])
-_SERIES = {one: frozenset(words) for one, words in WORDS["series"].items()}
+_SERIES = [frozenset(WORDS["series"][one]) for one in ("newest", "lowest", "highest", "course")]
+_HOW = re.compile(WORDS["series"]["how"])
 _SYMBOLS = "%£$€¥"
 _MANY: dict[str, float] = _COMPARING["many"]
 _DIGITS = r"(?P<sign>[-−]?)(?:(?P<money>[£$€¥])\s?)?(?P<digits>\d(?:[\d.,'’]*\d)?)"
@@ -199,7 +200,7 @@ def compared_lines(
                 for path in held & one.notes & (held if within is None else within)
             )
             # That none has it can be said of a kind all of whose notes have a number.
-            if held and (wanted or (rest and kind <= holding and (is_unit or not unit))):
+            if held and (wanted or of_days or (rest and kind <= holding and (is_unit or not unit))):
                 years = all(one.is_day for one in numbers if one.notes & held)
                 said = compared.said(key, years=years)
                 if (
@@ -227,13 +228,17 @@ def lines_of_series(question: VaultQuestion, period: Period | None) -> Lines | N
     ones ("latest weight"), or those of a time; None where it asks for anything beside."""
     plain = question.plain if period is None else plain_words(period.rest)
     words = {*question.tokens(one for one in telling(plain) if one not in HAVING | DONE)}
-    newest, lowest, highest, summed = (
-        not one.isdisjoint(plain.split()) for one in (*_SERIES.values(), SUMS)
+    newest, lowest, highest, course, summed = (
+        not one.isdisjoint(plain.split()) for one in (*_SERIES, SUMS)
     )
-    beside = question.words_for_days.union(question.tokens(SUMS.union(*_SERIES.values())))
+    course |= not question.words_for_days.isdisjoint(words)  # "days with weight"
+    beside = question.words_for_days.union(
+        question.tokens(SUMS.union(_UNITS, _IDLE, *_SERIES, _HOW.findall(plain)))
+    )
     view, labels = question.view, question.view.labels
     if len(words) > LONGEST or NOT.search(plain) or "reason" in read(question.text).forms:
         return None
+    by_itself = "yesno" not in read(question.text).forms
     for key in labels.property_keys() if words else ():
         measures = (one["how"] for one in WORDS["rewriting"]["measures"] if key in one["nouns"])
         own = question.key_words(key, words) or words.intersection(
@@ -247,39 +252,37 @@ def lines_of_series(question: VaultQuestion, period: Period | None) -> Lines | N
         day_of = {path: day for path in having & question.days if (day := day_in_name(path))}
         if not 1 < len(day_of) <= 2 * len(day_of) - len(having):
             continue  # few of the notes that have it are of a day
-        times = (None,) if period is None else period.and_before()
-        held = (
-            [
-                path
-                for path, day in day_of.items()
-                if (one.holds(day) if one else day <= question.today)
-            ]
-            for one in times
-        )
-        days = sorted(next(filter(None, held), ()), key=lambda path: (day_of[path], path))
+        past = [path for path, day in day_of.items() if day <= question.today]
+        times = () if period is None else period.and_before()
+        held = ([path for path, day in day_of.items() if one.holds(day)] for one in times)
+        days = past if period is None else next(filter(None, held), [])
+        days.sort(key=lambda path: (day_of[path], path))
         numbers = [*_amounts({value: notes.intersection(days) for value, notes in values})]
         those: list[tuple[str, str | None, str]] = [(key, None, path) for path in days]
-        count = counted(len(days), "note")
+        shown, count = f"{{has|have}} {key}", counted(len(days), "note")
+        kinds = (its for its, one in question.candidates(plain) if one.kind != "property")
+        if not numbers and any(its & own for its in kinds):
+            continue  # "current projects"
         if not days:
             return f"{NONE}note of that time has {key}.", {}
         if lowest or highest:
-            units = {unit for _, unit, _, _ in numbers}
-            if len({path for *_, path in numbers}) < len(days) or len(units) > 1:
-                continue  # some have one that is no number of one unit alone
+            if len({unit for _, unit, _, _ in numbers if unit}) > 1 or not numbers:
+                continue
             sides = {"lowest": min, "highest": max}
             asked = [one for one in sides if (lowest, highest)[one == "highest"]]
             best = {sides[one](numbers)[0] for one in asked}
             most = sorted((number, day_of[path], path, value) for number, _, value, path in numbers)
             those = [(key, value, path) for number, _, path, value in most if number in best]
             shown = f"The {' and '.join(asked)} {key} of {count}"
-        elif summed or (period is not None and not newest):
-            shown = f"{{has|have}} {key}"
+            if lack := len(days) - len({path for *_, path in numbers}):
+                shown += f" ({lack:,} without a number)"
+        elif summed or ((course or period) and not newest):
             if period is not None:
                 first, last = day_of[days[0]], day_of[days[-1]]
                 shown += f", {first}" if first == last else f", {first} to {last}"
             shown += " (they are not added up)" * summed
             those = those if period else those[::-1]
-        elif newest or (numbers and not view.lexical.holding(sorted(own), "title")):
+        elif newest or (by_itself and numbers and not view.lexical.holding(sorted(own), "title")):
             those, shown = those[-1:], f"The newest of {count} with {key}"
         else:
             continue

@@ -29,7 +29,7 @@ _BRACKETED = tuple(
     )
 )
 _TASK_LINE = re.compile(rf"{_MARKS}\[.\][ \t]")
-_UNSEEN = re.compile(r"(`+)[^`]*\1|%%.*?%%|<!--.*?-->")  # code and comments within a line
+_UNSEEN = re.compile(r"(`+)[^`]*\1|%%.*?%%|<!--.{0,2000}?-->")  # code and comments within a line
 _LINKS = re.compile(r"(?:\[\[[^\[\]]+\]\][, \t]*)+")
 _KEY_WORDS = 4  # of the name of a field: more are a sentence
 _CREATED = (
