@@ -21,8 +21,8 @@ from notehop.app.answer.material import (
     Unit,
     bare,
     evidence,
-    headings_of,
     markers_in,
+    ranked_headings,
     units,
 )
 from notehop.app.answer.passages import SentenceSpans
@@ -288,6 +288,6 @@ class _Check:
         self, marker: str, spans: Sequence[tuple[int, int]], support: Support | None
     ) -> Evidence:
         source = self._sources[marker]
-        headings = headings_of(self._material.of(marker) or {"heading": source.heading})
+        above = ranked_headings(self._material.of(marker) or {"heading": source.heading})
         wanted = () if support == "none" else spans
-        return evidence(source, headings, wanted, support, self._vault)
+        return evidence(source, above, wanted, support, self._vault)

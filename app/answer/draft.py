@@ -10,7 +10,7 @@ from typing import Literal
 
 from notehop.app.answer.citations import MarkerFilter, Range
 from notehop.app.answer.context import body
-from notehop.app.answer.material import HEADING_LINE, Material
+from notehop.app.answer.material import Material, headings_at, ranked_headings
 from notehop.app.answer.passages import Passage, SentenceSpans, passages
 from notehop.app.models import LeftOut, Source
 from notehop.indexing.shown import on_one_line
@@ -31,8 +31,8 @@ class Quote:
 
     ``text`` is Markdown: prose is one line, list items, table rows and code keep their lines.
     ``ranges`` are half-open ranges of characters of the source's text, in order, whose words, white
-    space and list and quote marks aside, are those of the quote. ``headings`` are those above it within
-    the source, the outermost first; ``name`` what the quote defines, by the name of its note, where the
+    space and list and quote marks aside, are those of the quote. ``headings`` are those above it,
+    the outermost first; ``name`` what the quote defines, by the name of its note, where the
     question has another name for it.
     """
 
@@ -352,11 +352,12 @@ def of_tasks(material: Material) -> Draft:
     said: list[Said] = []
     cited: list[str] = []
     for source in material.sources:
-        items: Sequence[Range] = material.of(source.marker).get("tasks", ())
-        place = place_of(source)
-        if items and place != heading:
-            text, heading = f"{text}\n{body(place)}\n", place
+        about = material.of(source.marker)
+        items: Sequence[Range] = about.get("tasks", ())
         for first, last in items:
+            place = place_of(source, headings_at(source.text, ranked_headings(about), first))
+            if place != heading:
+                text, heading = f"{text}\n{body(place)}\n", place
             start = len(text) + 2
             text += f"- {body(source.text[first:last])} {source.marker}\n"
             said.append(Said(start, len(text) - 1, source.marker, ((first, last),)))
@@ -376,20 +377,12 @@ def _beginning(source: Source, read: Sequence[Passage]) -> Quote:
     return Quote(source, *laid_out(parts))
 
 
-def place_of(source: Source, within: Sequence[str] = ()) -> str:
+def place_of(source: Source, headings: Sequence[str] = ()) -> str:
     """Note and heading as a person reads them, on one line.
 
-    :param within: headings in the text of the source, the outermost first.
+    :param headings: those above a place in the source, where there are any.
     """
-    parts = source.heading.split(" > ")
-    if within:
-        ranks = {text: marks for marks, text in HEADING_LINE.findall(source.text)}
-        own = ranks.get(parts[-1])
-        if own is not None and own == ranks.get(within[0]):  # itself, or one beside it
-            parts = parts[:-1]
-        elif own is not None or not HEADING_LINE.match(source.text.lstrip()):
-            parts = []  # what stands above another is not known
-        parts = [*parts, *within]
+    parts = headings or source.heading.split(" > ")
     # The heading of a whole note often says its name again.
     heading = parts[1:] if parts[0] == source.title else parts
     return on_one_line(" > ".join(part for part in (source.title, *heading) if part))

@@ -16,7 +16,7 @@ from importlib.resources import files
 from notehop.app.answer.claims import Checker
 from notehop.app.answer.conversation import with_subject
 from notehop.app.answer.draft import SURE, Draft, Quote, of_a_kind, of_tasks, quoted, silent
-from notehop.app.answer.material import Material, as_source, promoted
+from notehop.app.answer.material import Material, as_source, promoted, ranked_headings
 from notehop.app.answer.properties import has_typed
 from notehop.app.answer.question import fits, has_number, read, says_form
 from notehop.app.answer.reading import Named, Reading, refers, somebody_in
@@ -459,6 +459,7 @@ def evidence_of(material: Material) -> list[Named]:
             Named(
                 source,
                 material.names(source.marker),
+                ranked_headings(about),
                 subject=subject > 0,
                 news=news,
                 opens=about.get("ordinal") == 0,
@@ -474,6 +475,7 @@ def evidence_of(material: Material) -> list[Named]:
             Named(
                 as_source(note),
                 material.names(note.label),
+                ranked_headings(about),
                 linked=note.linked_from.sentence or note.title,
                 link_likeness=_number(evidence.get("sentence_similarity")) or 0.0,
                 opens=about.get("ordinal") == 0,

@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import Any, Literal
 from urllib.parse import quote
 
@@ -43,6 +44,9 @@ def open_uri(vault: str, path: str, headings: Sequence[str] = (), *, block: str 
 
 
 CONNECTED = "connected"
+
+RankedHeadings = Sequence[tuple[int, str]]
+"""(rank, text) of headings, the outermost first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +158,26 @@ def headings_of(metadata: Mapping[str, Any]) -> list[str]:
         path = metadata.get("heading") or ()
     parts = path.split(" > ") if isinstance(path, str) else path
     return [str(part) for part in parts if part]
+
+
+def ranked_headings(metadata: Mapping[str, Any]) -> RankedHeadings:
+    """The same with their ranks."""
+    headings = headings_of(metadata)
+    return tuple(zip(metadata.get("heading_ranks") or count(1), headings, strict=False))
+
+
+def headings_at(text: str, above: RankedHeadings, start: int) -> tuple[str, ...]:
+    """The headings that a place in a source stands under, top level first.
+
+    :param above: those that the source stands under.
+    """
+    path, code = list(above), list(fences(text))
+    for found in _HEADING_LINE.finditer(text, 0, start):
+        if not any(first <= found.start() < last for first, last in code):
+            rank = len(found[1]) if found[1] else 1 + (found[4][0] == "-")
+            path = [one for one in path if one[0] < rank]
+            path.append((rank, (found[2] or found[3] or "").strip()))
+    return tuple(heading for _, heading in path if heading)
 
 
 def _source(node: NodeWithScore, number: int, vault: str) -> Source:
@@ -355,13 +379,16 @@ _MARK = re.compile(
 )
 _BLOCK = re.compile(r"[ \t]\^([A-Za-z0-9-]+)[ \t]*$")
 _REOPENED = re.compile(r"[`~]{3,}\n")  # stands above the first line of a part of a block of code
-HEADING_LINE = re.compile(r"^ {0,3}(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$", re.MULTILINE)
+_HEADING_LINE = re.compile(
+    r"^ {0,3}(?:(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?|([^\s#>|*+-].*)\n {0,3}(=+|--+))[ \t]*$",
+    re.MULTILINE,
+)
 _PARAGRAPH = re.compile(r"\n[ \t>]*(?:\n|(?:[-*+]|\d{1,9}[.)])[ \t])")
 
 
 def evidence(
     source: Source,
-    headings: Sequence[str],
+    above: RankedHeadings,
     spans: Sequence[tuple[int, int]],
     support: Support | None,
     vault: str,
@@ -369,13 +396,18 @@ def evidence(
     """Quote the first of some ranges of a source, and those that follow it with nothing in between; of a
     quote, which has no ``support``, all from the first to the last, the head of a table aside.
 
-    :param headings: those that the source stands under, top_level first.
+    :param above: the headings that the source stands under.
     :param spans: half-open ranges of its text, best first; none quotes nothing.
     :param vault: the vault's name, for the link.
     """
     if not spans:
         return Evidence(
-            marker=source.marker, support=support, quote="", lines=source.lines, uri=source.uri
+            marker=source.marker,
+            support=support,
+            quote="",
+            heading=source.heading,
+            lines=source.lines,
+            uri=source.uri,
         )
     if support is None:
         own = [span for span in spans if not _heads_table(source.text, span[1])] or spans
@@ -383,10 +415,12 @@ def evidence(
     else:
         start, end = _run(source.text, spans)
     start, end = _without_marks(source.text, start, end)
+    headings = headings_at(source.text, above, start)
     return Evidence(
         marker=source.marker,
         support=support,
         quote=source.text[start:end],
+        heading=" > ".join(headings),
         lines=lines_of(source, start, end),
         uri=_uri(source, headings, start, vault),
     )
@@ -452,22 +486,4 @@ def _uri(source: Source, headings: Sequence[str], start: int, vault: str) -> str
     block = _BLOCK.search(paragraph)
     if block is not None:
         return open_uri(vault, source.path, (), block=block[1])
-    return open_uri(vault, source.path, _headings_at(source.text, headings, start))
-
-
-def _headings_at(text: str, headings: Sequence[str], start: int) -> list[str]:
-    """The headings that a place in a source stands under, top_level first."""
-    path = [(0, heading) for heading in headings]
-    code = list(fences(text))
-    for found in HEADING_LINE.finditer(text, 0, start):
-        if any(first <= found.start() < last for first, last in code):
-            continue
-        rank, heading = len(found[1]), found[2].strip()
-        names = [name.casefold() for _, name in path]
-        if heading.casefold() in names:
-            path = [*path[: names.index(heading.casefold())], (rank, heading)]
-            continue
-        while path and path[-1][0] >= rank:
-            path.pop()
-        path.append((rank, heading))
-    return [heading for _, heading in path]
+    return open_uri(vault, source.path, headings)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from notehop.app.answer.material import RankedHeadings
 from notehop.app.answer.passages import BETWEEN, NAME, WORD_LISTS, Passage, SentenceSpans, passages
 from notehop.app.answer.question import DIGITS, SAID_ALIKE, UNIT, Question
 from notehop.app.models import Source
@@ -86,7 +87,7 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A source with the other names of its note, under which a query may know it.
+    """A source with the other names of its note, under which a query may know it, and the headings above it.
 
     ``subject``: its note is what a question for news is about. ``news``: its rank, from 1, among the newest
     notes with news of that; 0 for none. ``linked`` is the sentence whose link leads to it, for a connected
@@ -96,6 +97,7 @@ class Named:
 
     source: Source
     names: Sequence[str] = ()
+    above: RankedHeadings = ()
     subject: bool = False
     news: int = 0
     linked: str = ""

@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 
 from notehop.app.answer.draft import Part, Quote, laid_out
+from notehop.app.answer.material import headings_at
 from notehop.app.answer.passages import CARDS, WORD_LISTS, Passage
 from notehop.app.answer.question import fits, has_date
 from notehop.app.answer.reading import Named, is_bare
@@ -303,7 +304,8 @@ class Sections:
         after = read[orders[-1] + 1 :][:1]
         goes_on = after[0].group == last.group if after else named.goes_on
         text, ranges = laid_out(parts, goes_on=listed and goes_on)
-        return Quote(named.source, text, ranges, parts[0].passage.headings, name)
+        headings = headings_at(named.source.text, named.above, parts[0].passage.ranges[0][0])
+        return Quote(named.source, text, ranges, headings, name)
 
 
 def _is_beginning(above: Collection[int], begin: int, read: Sequence[Passage]) -> bool:

@@ -336,7 +336,7 @@ def _citation(source: Source, best: Evidence | None) -> Citation:
         return Citation(**dict(source))
     quoted = best.support != "none"
     return Citation(
-        **dict(source),
+        **{**dict(source), "heading": best.heading},
         support=best.support,
         quote=best.quote,
         quote_lines=best.lines if quoted else None,

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from notehop.app import models
 from notehop.app.cli.output import headline, show, show_line
 from notehop.app.models.text import uncited
-from notehop.indexing.graph.files import is_note
 from notehop.indexing.shown import location
 from notehop.indexing.vault.plain import flat
 
@@ -36,19 +35,12 @@ def show_answer(answer: models.Answer, *, written: bool = False) -> None:
     if answer.citations:
         headline("Citations")
     for citation in answer.citations:
-        # Where an answer is made of quotes, they stand there already: only their lines are shown.
-        if citation.support is None or answer.mode == "extractive":
-            quoted = citation.quote_lines or citation.lines
-            _show_source(citation.model_copy(update={"lines": quoted}))
-            continue
-        _show_source(citation)
-        said = ""
-        if citation.quote:
-            first, last = citation.quote_lines or citation.lines
-            lines = f", line {first}" if first == last else f", lines {first}-{last}"
-            lines = lines if is_note(citation.path) else ""
-            said = f"{lines}: “{_cut(citation.quote, QUOTED)}”"
-        show(SUPPORT[citation.support] + said, indent=4)
+        quoted = citation.quote_lines or citation.lines
+        _show_source(citation.model_copy(update={"lines": quoted}))
+        # Where an answer is made of quotes, they stand there already.
+        if citation.support is not None and answer.mode != "extractive":
+            said = f": “{_cut(citation.quote, QUOTED)}”" if citation.quote else ""
+            show(SUPPORT[citation.support] + said, indent=4)
     if others := uncited(answer):
         headline("Also found" if answer.citations else "Found", "not cited")
     for source in others:

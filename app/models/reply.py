@@ -19,13 +19,14 @@ say it; or it names connected notes alone, which are context and no evidence."""
 
 
 class Evidence(Strict):
-    """The words of one source that support a sentence best, as they stand there. ``lines`` count from 1
-    and include both ends; ``uri`` opens the heading or block. ``support`` is None for a quote, where
-    nothing is compared."""
+    """The words of one source that support a sentence best, as they stand there. ``heading`` is the one
+    above them; ``lines`` count from 1 and include both ends; ``uri`` opens the heading or block.
+    ``support`` is None for a quote, where nothing is compared."""
 
     marker: str
     support: Support | None
     quote: str
+    heading: str
     lines: tuple[int, int]
     uri: str
 
@@ -130,8 +131,8 @@ class Source(Strict):
 class Citation(Source):
     """A source that the answer's text names by its marker.
 
-    ``quote`` holds the words of it that support a sentence of the answer best, ``quote_lines`` and
-    ``quote_uri`` their own place, ``support`` how far they do (None for an answer made of quotes). All
+    ``quote`` holds the words of it that support a sentence of the answer best, ``quote_lines``, ``heading``
+    and ``quote_uri`` their own place, ``support`` how far they do (None for an answer made of quotes). All
     the sentences that name it stand in ``claims``. Where nothing was compared, there is no quote.
     """
 

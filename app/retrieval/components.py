@@ -214,6 +214,7 @@ def to_node(
     :param siblings: the chunks of the note in text order, for the nodes before and after it.
     :param more: metadata beside what says where the chunk stands, shown to no model.
     """
+    ranks = {text: rank for rank, text, _ in note.outline}
     metadata: dict[str, Any] = {
         "path": chunk.path,
         "file_path": chunk.path,
@@ -221,6 +222,7 @@ def to_node(
         "folder": dirname(chunk.path),
         "heading": " > ".join(chunk.heading_path),
         "heading_path": list(chunk.heading_path),
+        "heading_ranks": [ranks.get(one, at) for at, one in enumerate(chunk.heading_path, 1)],
         "first_line": chunk.first_line,
         "last_line": chunk.last_line,
         "ordinal": chunk.ordinal,

@@ -152,8 +152,13 @@ def manual(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultHandle]:
 
 @pytest.mark.parametrize(("question", "begins", "never"), rows(__file__, "of_a_manual"))
 def test_of_a_manual(manual: VaultHandle, question: str, begins: str, never: str) -> None:
-    told = manual.ask(question).answer
+    answer = manual.ask(question)
+    told = answer.answer
     told = told if begins.startswith("I ") else told.split("\n", 1)[1].strip()
+    labels = {line.split(" > ")[-1] for line in told.split("\n") if line.startswith("— ")}
+    assert {(one.heading or one.title).split(" > ")[-1] for one in answer.citations} <= {
+        one.removeprefix("— ") for one in labels
+    }
     assert told.startswith(begins)
     assert not never or never not in told
     # Of a block of code that is cut in two, the rest is code, too.

@@ -1,6 +1,6 @@
 // Cards of sources, connected notes and captured connections.
 
-import { copy, folderOf, h, hasLines, lineHref, linesSaid, noteHref, put, rendered, spotOf } from "./dom.js";
+import { copy, folderOf, h, hasLines, lineHref, linesSaid, noteHref, put, rendered, spotOf, within } from "./dom.js";
 
 /** A passage that may be cited. */
 export function sourceCard(source, { marker = true } = {}) {
@@ -45,10 +45,6 @@ export function connectedNotes(cards, told) {
     h("p", { class: "aside" }, h("strong", {}, "Context, not evidence."), ` ${told}`),
     h("ol", { class: "cards", "aria-label": "Connected notes" }, cards),
   ];
-}
-
-function within({ heading }) {
-  return heading && h("span", { class: "within" }, ` › ${heading.replaceAll(" > ", " › ")}`);
 }
 
 function place({ path, lines, page }) {

@@ -120,6 +120,11 @@ export function spotOf({ lines, page }, quoted = null) {
   return { lines: (quoted || lines).join("-"), at: page && `page=${page}` };
 }
 
+/** The heading that a place stands under, behind the name of its note. */
+export function within({ heading }) {
+  return heading && h("span", { class: "within" }, ` › ${heading.replaceAll(" > ", " › ")}`);
+}
+
 /** Whether the app shows the file by its lines: not a canvas, a base or a PDF. */
 export function hasLines(path) {
   return !/\.(?:canvas|base|pdf)$/i.test(path);

@@ -1,6 +1,6 @@
 // What of an answer its sources bear out: badges on cards, quotes in them, doubts in the text.
 
-import { h, hasLines, linesSaid, noteHref, plural, spotOf } from "./dom.js";
+import { h, hasLines, linesSaid, noteHref, plural, put, spotOf, within } from "./dom.js";
 
 const SAID = { high: "supported", partial: "supported in part", none: "not supported" };
 const WORD = /[\p{L}\p{N}]/u;
@@ -14,8 +14,10 @@ export function support(card, citation) {
   badge.className = `cited-mark ${citation.support || ""}`;
   badge.title = citation.quote_lines && hasLines(citation.path) ? `By ${linesSaid(citation.quote_lines)}` : "";
   if (!citation.quote) return;
-  card.dataset.quote = citation.quote;
-  card.querySelector(".card-title").href = noteHref(citation.path, { ...spotOf(citation, citation.quote_lines), say: citation.quote.slice(0, 600) });
+  Object.assign(card.dataset, { quote: citation.quote, heading: citation.heading });
+  const title = card.querySelector(".card-title");
+  title.href = noteHref(citation.path, { ...spotOf(citation, citation.quote_lines), say: citation.quote.slice(0, 600) });
+  put(title, citation.title, within(citation));
   quoteIn(card);
   const link = card.querySelector(".card-foot a");
   if (link) link.href = citation.quote_uri;

@@ -82,4 +82,4 @@ def test_the_command_line_shows_the_answer_and_what_is_wrong_with_it(
     shown = " ".join(doors.command("ask", QUESTION).split())
     assert shown.count("The launch of Atlas is on 14 June 2027 [1].") == 1
     assert "[?] It rains. it names no source" in shown
-    assert "[1] Atlas > Timeline Atlas.md:6-7 supported, line 7" in shown
+    assert "[1] Atlas > Timeline Atlas.md:7 supported: “" in shown

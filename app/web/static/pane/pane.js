@@ -97,8 +97,8 @@ document.addEventListener("keydown", (event) => {
 offerInstead((source) => h("button", {
   class: "plain", type: "button", "aria-label": `Cite ${source.title} in the open note`,
   onclick: (event) => {
-    const { quote = "" } = event.currentTarget.closest(".card").dataset;
-    tell("cite", { path: source.path, heading: source.heading || "", quote: quote.slice(0, 1500) });
+    const { quote = "", heading = source.heading } = event.currentTarget.closest(".card").dataset;
+    tell("cite", { path: source.path, heading, quote: quote.slice(0, 1500) });
   },
 }, "Insert citation"));
 
