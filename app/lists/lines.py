@@ -10,6 +10,7 @@ from datetime import timedelta
 from functools import cache, reduce
 from itertools import chain
 
+from notehop.app.answer.citations import fence_after
 from notehop.app.answer.question import SAID_ALIKE, read
 from notehop.app.lists.kinds import asks_for_a_list
 from notehop.app.lists.period import Period, day_said
@@ -30,7 +31,7 @@ from notehop.app.lists.vault_question import (
 from notehop.app.retrieval.filters import Condition, Paths, among
 from notehop.app.retrieval.intents import BEFORE, SMALL, Subject, bare, names_of
 from notehop.indexing.stores.labels import TYPE, key_label, property_key, property_label
-from notehop.indexing.stores.model import ChunkId
+from notehop.indexing.stores.model import ChunkId, ChunkRow
 from notehop.indexing.stores.reader import Snapshot
 
 Lines = tuple[str, dict[ChunkId, tuple[str, int]]]
@@ -51,6 +52,15 @@ _ELIDED = re.compile(r"\b(\w{1,2}['’])(?=\w{3})")  # "l'alarme"
 SHORTENED = 3  # letters of a key that is the beginning of a word ("tel")
 # Words that a role has, and lines that may tell who somebody is: more are of several things.
 OF_A_ROLE = 3
+
+
+def labelled(chunk: ChunkRow) -> Iterator[tuple[int, str, re.Match[str]]]:
+    """The lines of a passage that begin as a property does, with their numbers; those of code do not."""
+    fence = "```" if chunk.kind == "code" else None
+    for number, line in enumerate(chunk.text.splitlines(), chunk.first_line):
+        fence = fence_after(fence, line)
+        if fence is None and (said := LABELLED.match(line)):
+            yield number, line, said
 
 
 def dated_lines(question: VaultQuestion, plain: str, period: Period) -> Lines | None:
@@ -121,10 +131,9 @@ def _lines_in_text(
     ids = set().union(*map(holding, words))
     ids &= set().union(*(holding(*question.tokenizer(part)) for part in period.written))
     for one in question.view.chunks(among(sorted(ids), question.allowed)).values():
-        for number, line in enumerate(one.text.splitlines(), one.first_line):
-            if one.kind != "properties" and (said := LABELLED.match(line)):
-                key, place = said["key"].rstrip("*_ "), (one.id, line.strip(), number)
-                yield key_label(key), said["value"], frozenset([one.path]), place
+        for number, line, said in labelled(one) if one.kind != "properties" else ():
+            key, place = said["key"].rstrip("*_ "), (one.id, line.strip(), number)
+            yield key_label(key), said["value"], frozenset([one.path]), place
 
 
 def lines_of_others(
@@ -246,10 +255,8 @@ def lines_of_role(question: VaultQuestion) -> Lines | None:
     lines: dict[ChunkId, tuple[str, int]] = {}
     ids = among(sorted(view.lexical.holding(tokens, "content")), question.allowed)
     for one in view.chunks(() if whole else ids).values():
-        for number, line in enumerate(one.text.splitlines(), one.first_line):
-            said = None if one.kind == "properties" else LABELLED.match(line)
-            is_it = said is not None and question.tokens(said["key"]) == tokens
-            if is_it and not question.is_template(one.path):
+        for number, line, said in labelled(one) if one.kind != "properties" else ():
+            if question.tokens(said["key"]) == tokens and not question.is_template(one.path):
                 lines[one.id] = line.strip(), number
     if len(lines) > OF_A_ROLE:
         lines = {}

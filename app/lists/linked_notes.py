@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from itertools import product
 
-from notehop.app.lists.lines import LABELLED, Lines
+from notehop.app.lists.lines import Lines, labelled
 from notehop.app.lists.vault_question import (
     LONGEST,
     WORDS,
@@ -102,9 +102,8 @@ def labelled_lines(question: VaultQuestion) -> Lines | None:
         wanted, lines, keys = {*map(value_label, called)}, dict[ChunkId, tuple[str, int]](), []
         chunks = view.chunks(among(sorted(ids), question.allowed)).values()
         for one in sorted(chunks, key=lambda one: (one.path, one.ordinal)):
-            for number, line in enumerate(one.text.splitlines(), one.first_line):
-                said = LABELLED.match(line)
-                if said is None or question.tokens(said["key"]) != label:
+            for number, line, said in labelled(one):
+                if question.tokens(said["key"]) != label:
                     continue
                 items = {value_label(bare(item)) for item in _ITEM.split(said["value"])}
                 names_it = items & wanted and one.path not in paths
