@@ -73,7 +73,7 @@ class Reading:
     say something, each once. ``vectors``: (query, texts) -> their vectors of length 1, shapes (d,)
     and (n, d); None where no model is at hand. ``language`` is that of the notes, ``small`` holds its
     words that say nothing, as ``words`` gives them. ``named`` gives those of some names that notes of
-    the vault go by.
+    the vault go by, ``holding`` whether so many chunks have all of some words.
     """
 
     words: Callable[[str], Sequence[str]]
@@ -83,6 +83,7 @@ class Reading:
     language: str = "en"
     small: frozenset[str] = frozenset()
     named: Callable[[Sequence[str]], Collection[str]] | None = None
+    holding: Callable[[Collection[str], int], bool] | None = None
 
 
 @dataclass(frozen=True, slots=True)

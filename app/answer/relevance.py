@@ -33,6 +33,9 @@ answer takes."""
 LONGEST = 300
 """Characters of a passage that its vector is made of: what a longer sentence is about is said."""
 
+OFTEN = 5  # chunks with all words of a sentence from which on it belongs to none of them
+OFTEN_WORDS = 10  # different words of such a sentence: a shorter one may tell of many days
+
 EVERYDAY = 0.6  # what an everyday word weighs that no note has: they may well have another for it
 RARER = 1.4  # how much rarer the word is that a question turns on
 
@@ -226,7 +229,15 @@ def score(
             "likeness_when_fresh": like * min(1.0, one.fresh / 5),
         }
         compared.append(replace(one, likeness=like, features={**one.features, **meaning}))
-    return _weighed(compared, weights["meaning"])
+    found = _weighed(compared, weights["meaning"])
+    return [one for one in found if not _is_said_often(one, asked.reading)] or found
+
+
+def _is_said_often(one: Candidate, reading: Reading) -> bool:
+    """Whether a sentence belongs to none of the many chunks that have it, as what stands above the help of
+    each command."""
+    long = one.passage.kind == "prose" and len(one.words) >= OFTEN_WORDS
+    return long and reading.holding is not None and reading.holding(one.words, OFTEN)
 
 
 def candidates(asked: Asked, sources: Sequence[Named]) -> list[Candidate]:

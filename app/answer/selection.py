@@ -66,7 +66,8 @@ def select(
     :returns: empty where nothing can be quoted.
     """
     most = (BRIEFLY_OF_ONE, BRIEFLY_OF_ALL) if brief else (OF_ONE, OF_ALL)
-    return _Selection(ranked, asked, sources).quotes(limit, *most)
+    quotes = _Selection(ranked, asked, sources).quotes(limit, *most)
+    return [*{one.text: one for one in reversed(quotes)}.values()][::-1]  # none twice
 
 
 class _Selection:

@@ -326,6 +326,11 @@ class Engine:
             with self.reader.snapshot() as view:
                 return view.named_any(names)
 
+        def holding(words: Collection[str], many: int) -> bool:
+            index = self.reader.lexical
+            few = any(index.frequency(word) < many for word in words)
+            return not few and len(index.holding(words, "content")) >= many
+
         return Reading(
             words=partial(self._words, tokenizer),
             terms=terms,
@@ -334,6 +339,7 @@ class Engine:
             language=language,
             small=frozenset(tokenizer(" ".join(FUNCTION_WORDS.get(language, ())))),
             named=named,
+            holding=holding,
         )
 
     def _synthesizer(self, reading: Reading, llm: LLM | None) -> VaultSynthesizer:
