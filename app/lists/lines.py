@@ -8,9 +8,10 @@ import re
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from functools import cache, reduce
-from itertools import chain
+from itertools import chain, product
 
 from notehop.app.answer.citations import fence_after
+from notehop.app.answer.draft import FEW
 from notehop.app.answer.question import SAID_ALIKE, read
 from notehop.app.lists.kinds import asks_for_a_list
 from notehop.app.lists.period import Period, day_said
@@ -39,6 +40,19 @@ Lines = tuple[str, dict[ChunkId, tuple[str, int]]]
 
 ARTICLE = "|".join(map(re.escape, BEFORE))
 LABELLED = re.compile(r"[\s>*_+(\[-]*(?P<key>[^\W\d_][^:\n]{0,40}):{1,2}[\s*_\[]*(?P<value>\S.*)")
+_SAME_KEY: Sequence[Sequence[str]] = WORDS["typed"]["held"]
+_HELD = rf"(?:{'|'.join(chain(*_SAME_KEY))})\s?[-+]\s?"
+_TYPED = re.compile(
+    rf"(?<![\w/.:<`-])(?:/[a-z][\w-]*(?![\w/.])|--[a-z][\w-]*|`[^`\n]+`"
+    rf"|(?:{_HELD})+(?:{WORDS['typed']['key']})(?!\w))",
+    re.IGNORECASE,
+)
+_OF_TYPED = frozenset(WORDS["typed"]["asking"]) | DONE
+_ENTRY = (
+    r"\s*(?:(?P<head>#+ )|\|\s*|[-*+] +)[*_`\[(]*(?:{})(?![\w-])(?(head)\W*(?:\w+\W*){{0,2}}$|.*\w)"
+)
+"""The beginning of a row, an item or a heading that says something of what is typed."""
+_HEADED = re.compile(r"^#{1,6} ", re.MULTILINE)
 _LETTER = re.compile(r"[^\W\d_]")
 _OPEN_ENDED = re.compile(WORDS["open_ended"], re.IGNORECASE)
 SUMS, _WHAT_THEY_HAVE = frozenset(WORDS["sums"]), re.compile(WORDS["what_they_have"])
@@ -61,6 +75,59 @@ def labelled(chunk: ChunkRow) -> Iterator[tuple[int, str, re.Match[str]]]:
         fence = fence_after(fence, line)
         if fence is None and (said := LABELLED.match(line)):
             yield number, line, said
+
+
+def lines_called(question: VaultQuestion) -> Lines | None:
+    """Read a question for no more than commands, flags or keys as typed ("what does /drop do?", "ctrl-r
+    in Inkwell"): the rows, items and headings that begin with them; None where it is another, or one of them
+    begins none, or several passages tell of it."""
+    names = dict.fromkeys(one.strip("`") for one in _TYPED.findall(question.text))
+    asked = telling(plain_words(_TYPED.sub("", question.text)))
+    beside = frozenset(question.tokens(one for one in asked if one not in _OF_TYPED))
+    lines: dict[ChunkId, tuple[str, int]] = {}
+    for name in names:
+        found = _entries(name, beside, question)
+        if not found or len({*found, *lines}) > FEW:
+            return None
+        for one, (text, number) in found.items():
+            before, first = lines.get(one, ("", number))
+            rows = text.split("\n")[2:] if before.startswith("|") else [text]
+            lines[one] = "\n".join([*filter(None, [before]), *rows]), first
+    return (f"What the notes have on {', '.join(names)}", lines) if lines else None
+
+
+def _entries(
+    name: str, beside: frozenset[str], question: VaultQuestion
+) -> dict[ChunkId, tuple[str, int]]:
+    """The entries that begin with what is typed, each by its passage, that have the words beside it or stand
+    in a note with them."""
+    view, lexical = question.view, question.view.lexical
+    held = re.match(_HELD, name, re.IGNORECASE)
+    keys = re.split(r"\s?[-+]\s?", name.casefold()) if held else [name]
+    alike = [next((one for one in _SAME_KEY if key in one), (key,)) for key in keys]
+    typed = r"\s?[-+ ]\s?".join(f"(?:{'|'.join(map(re.escape, one))})" for one in alike)
+    begins = re.compile(_ENTRY.format(typed), re.IGNORECASE)
+    said = product(
+        map(question.tokens, map("-".join, product(*alike))), ("content", "h1", "h2", "h3")
+    )
+    ids = set().union(*(lexical.holding(words, field) for words, field in said))
+    found: dict[ChunkId, tuple[str, int]] = {}
+    for path in sorted({view.path_of(one) or "" for one in among(sorted(ids), question.allowed)}):
+        table: list[str] = []  # the head of the one that goes on
+        for chunk in view.chunks_of(path):
+            fence, lines = None, chunk.text.split("\n")
+            for at, line in enumerate(lines):
+                fence = fence_after(fence, line)
+                table = [*table, line][:2] if line.startswith("|") else []
+                entry = None if fence or chunk.kind == "code" else begins.match(line)
+                if entry is None:
+                    continue
+                text = "\n".join([*table, line])
+                if entry["head"]:
+                    text = _HEADED.split("\n".join(lines[at + 1 :]), maxsplit=1)[0].strip()
+                if beside <= {*question.tokens(f"{path} {text}")} and _LETTER.search(text):
+                    found.setdefault(chunk.id, (text, chunk.first_line + at))
+    return found
 
 
 def dated_lines(question: VaultQuestion, plain: str, period: Period) -> Lines | None:

@@ -15,12 +15,13 @@ from string import digits
 from llama_index.core.schema import NodeWithScore
 
 from notehop.app.answer.draft import FEW, NONE
-from notehop.app.answer.material import CONNECTED
+from notehop.app.answer.material import CONNECTED, headings_at, ranked_headings
 from notehop.app.lists.comparison import compared_lines, comparison_in, lines_of_series
 from notehop.app.lists.kinds import ASKS_OF_A_TIME, conditions_of, denied, note_of_folder
 from notehop.app.lists.lines import (
     dated_lines,
     line_of_named,
+    lines_called,
     lines_of_others,
     lines_of_property,
     lines_of_role,
@@ -147,7 +148,10 @@ def _at_line(hit: NodeWithScore, text: str, line: int) -> NodeWithScore:
     """A passage as one sentence or line of it."""
     if not text:
         return hit
-    node = noted(hit.node, first_line=line, last_line=line)
+    whole, about = hit.node.get_content(), hit.node.metadata
+    above = headings_at(whole, ranked_headings(about), max(0, whole.find(text.split("\n")[-1])))
+    place = {"heading_path": above, "heading_ranks": None}
+    node = noted(hit.node, first_line=line, last_line=line, **place)
     node.set_content(text)
     return NodeWithScore(node=node, score=hit.score)
 
@@ -229,6 +233,8 @@ def list_question(
     )
     if known:
         return known
+    if told := lines_called(question):
+        return ListQuestion(asked, told[0], lines=told[1])
     if _EVERY_NOTE.match(question.plain):
         holding = asked.allowed and filter(None, view.paths_of(asked.allowed))
         paths = frozenset(path for path in holding or labels.paths() if not is_template(path))

@@ -98,6 +98,12 @@ NOTES["Pail.md"] = "Of tin.\n\n- handle:: bent wire\n"
 NOTES["Pulley.md"] = "---\ntype: film\npotter: Iris Fell\ncap: 300\n---\nA film of clay.\n"
 NOTES["Hut.md"] = "Of wood.\n\nUses: [[Stall]], tin\n"
 NOTES["Hut.md"] += "\nWhen a file is locked, the exit code is 105:\n\n```yaml\n- code: 105\n```\n"
+NOTES["Hut.md"] += (
+    "\n## Commands\n\nIt knows these.\n\n| Command | What it does |\n|---|---|\n"
+    "| **/drop** | Lets the pots go |\n"
+    "| **/drop-all** | Shuts down |\n| **/lift** | Raises the door |\n\n"
+    "### Keys\n\n- `Ctrl-R`: prices up\n- `Ctrl-L`: prices down\n\n### `--dry` or `-n`\n\nNothing is sold.\n"
+)
 NOTES["Bills/Oil.md"] = "---\nstate: paid\n---\nA gift.\n"
 NOTES["Bills/Oil.md"] = "---\nstate: paid\nversion: draft-2.4\n---\nA gift.\n"
 NOTES["Firing 22.md"] = "---\ntype: firing\ncreated: 2031-01-01\n---\n- Cone 22.\n- Too hot.\n"
