@@ -278,8 +278,15 @@ class _Sources:
 
     def leads_on(self, text: str, own: str) -> bool:
         """Whether a sentence of a note says that the answer stands in another."""
-        return _SAYS_WHERE.search(fold(text).casefold()) is not None and any(
-            path != own and len(title) > 3 and title in text for title, path in self._titles.items()
+        plain = fold(text).casefold()
+        found = _SAYS_WHERE.search(plain)
+        # Who "is at college now" by the name of a note before it leads nowhere.
+        return found is not None and any(
+            path != own
+            and len(title) > 3
+            and title in text
+            and fold(title).casefold() in plain[found.start() :]
+            for title, path in self._titles.items()
         )
 
 
