@@ -172,6 +172,7 @@ def _exact(asked: Asked, ranked: Sequence[Candidate], sources: Sequence[Named]) 
             asked.reading.words,
             asked.numbers,
         )
+        or (asked.question.exact == "date" and asked.is_told_when(one.passage, sources[one.source]))
         or (
             # The head of a table, or nothing, says what a number of its rows counts.
             asked.question.exact == "count"

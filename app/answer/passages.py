@@ -27,6 +27,16 @@ WORD_LISTS: Mapping[str, Sequence[str]] = tomllib.loads(
 )
 """What words tell, in several languages -> these words, folded."""
 
+
+def by_language(kind: str) -> dict[str, re.Pattern[str]]:
+    """Language -> an expression for the words of a kind in it; their lists are called so, with it behind."""
+    return {
+        name.removeprefix(kind): re.compile(rf"\b(?:{'|'.join(words)})\b")
+        for name, words in WORD_LISTS.items()
+        if name.startswith(kind)
+    }
+
+
 SentenceSpans = Callable[[str], Sequence[Range]]
 """Text -> half-open character ranges of its sentences, in order."""
 

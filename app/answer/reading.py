@@ -5,14 +5,24 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 
 import numpy as np
 from numpy.typing import NDArray
 
 from notehop.app.answer.material import RankedHeadings
-from notehop.app.answer.passages import BETWEEN, NAME, WORD_LISTS, Passage, SentenceSpans, passages
+from notehop.app.answer.passages import (
+    BETWEEN,
+    NAME,
+    WORD_LISTS,
+    Passage,
+    SentenceSpans,
+    by_language,
+    passages,
+)
 from notehop.app.answer.question import DIGITS, SAID_ALIKE, UNIT, Question
 from notehop.app.models import Source
+from notehop.app.retrieval.relevance import noted_on
 from notehop.indexing.tokens.words import detect_language, fold
 
 SHORT = 5  # words of what may be no more than a label
@@ -107,6 +117,11 @@ class Named:
     table_head: str = ""
     goes_on: bool = False
 
+    @property
+    def day(self) -> date | None:
+        """The day up to today that its note is of, by its name."""
+        return noted_on(self.source.path)
+
     def passages(self, sentences: SentenceSpans) -> Sequence[Passage]:
         """What can be quoted of the source."""
         return passages(self.source.text, sentences, self.table_head)
@@ -134,11 +149,7 @@ def _names_in(text: str) -> list[str]:
     return list(found)
 
 
-_REFERS = {
-    name.removeprefix("refers_"): re.compile(rf"\b(?:{'|'.join(words)})\b")
-    for name, words in WORD_LISTS.items()
-    if name.startswith("refers_")
-}
+_REFERS = by_language("refers_")
 
 
 def refers(text: str) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from notehop.app.answer.facts import Facts, facts_of, names_of
-from notehop.app.answer.passages import WORD_LISTS, Passage
+from notehop.app.answer.passages import WORD_LISTS, Passage, by_language
 from notehop.app.answer.question import (
     ARTICLE,
     COMPARATIVE,
@@ -24,6 +24,7 @@ from notehop.app.answer.question import (
 )
 from notehop.app.answer.reading import SHORT, Named, Reading, is_bare
 from notehop.app.retrieval.abbreviations import spells
+from notehop.app.retrieval.intents import NEWEST
 from notehop.indexing.tokens.words import fold
 
 COMPARED = 20
@@ -80,6 +81,9 @@ _DEGREE = re.compile(r"\b(?:how|wie|hoe|hur) (\w+)")
 _YEAR = re.compile(r"(?:1[5-9]|20|21)\d\d")
 
 
+_PAST = by_language("past_")
+
+
 class Asked:
     """A question, read once for all passages."""
 
@@ -99,9 +103,11 @@ class Asked:
             or not (says_form(one.written) or fold(one.written).casefold() in form)
         )
         self.terms = asked if self.about and asked else terms
-        # "How high is the rent" is for no height.
+        # "How high is the rent" is for no height, and the latest one need not say that it is.
         plain = fold(question.text).casefold()
         degree = {one for one in _DEGREE.findall(plain) if says_form(one)}
+        if self.is_newest:
+            degree.update(" ".join(NEWEST.findall(plain)).split())
         if question.compared:
             degree.update(" ".join(COMPARATIVE.findall(plain)).split())
         rest = (one for one in self.terms if fold(one.written).casefold() not in degree)
@@ -126,6 +132,20 @@ class Asked:
             )
             and term.written.casefold() not in _SAYINGS
             for term in self.terms
+        )
+
+    @cached_property
+    def is_past(self) -> bool:
+        """Whether it asks for what came to pass."""
+        past = _PAST.get(self.question.language)
+        return past is not None and bool(past.search(fold(self.question.text).casefold()))
+
+    @cached_property
+    def is_newest(self) -> bool:
+        """Whether it asks for the newest of what was noted, of whatever day."""
+        newest = NEWEST.search(self.question.text)
+        return (
+            newest is not None and "comparison" not in self.question.forms and not self.facts.days
         )
 
     @cached_property
@@ -168,10 +188,17 @@ class Asked:
             return not one.features["bare"] or one.features["title_share"] >= 1
         if one.passage.kind not in ("prose", "item"):
             return True
+        if self.question.form == "yesno" and one.features["task"]:
+            return True  # Its box says whether it is done.
         if "list" in self.question.forms:
             return one.fresh > 0
         label = one.features["bare"] and not self.has_phrase(one.passage.text)
         return bool(one.features["title_tells"]) or (one.fresh > 0 and not label)
+
+    def is_told_when(self, passage: Passage, named: Named) -> bool:
+        """Whether its note tells by its name when what a passage says was, where that is asked for."""
+        when = "date" in self.question.forms and (self.is_past or self.is_newest)
+        return when and named.day is not None and passage.kind != "property"
 
     def has_phrase(self, text: str) -> bool:
         """Whether a text has all that is searched for, several words, as it is written."""
@@ -415,7 +442,8 @@ def _forms(
         there = EXACT[asked.question.measure][1].search(fold(text).casefold())
         found["measure_there" if there else "measure_not_there"] = 1.0
     if "date" in forms:
-        found["date_there" if has_date(told) else "date_not_there"] = 1.0
+        dated = has_date(told) or asked.is_told_when(passage, named)
+        found["date_there" if dated else "date_not_there"] = 1.0
     if "person" in forms:
         names = [one for one in names_of(text) if fold(one).casefold() not in asked.all_words]
         found["name_there" if names else "name_not_there"] = 1.0

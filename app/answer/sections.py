@@ -220,7 +220,8 @@ class Sections:
         """Whether one or two items of a list that is not asked for answer, and no step, and nothing that
         others bear out."""
         item = one.passage.kind == "item" and not one.passage.mark[:1].isdigit()
-        return item and self.form not in _BORNE_OUT and len(self._good(one, group, EXACT)) < ALIKE
+        alone = self.form not in _BORNE_OUT or one.features["task"]
+        return bool(item and alone) and len(self._good(one, group, EXACT)) < ALIKE
 
     def _answering(self, one: Candidate, group: Sequence[int], read: Sequence[Passage]) -> set[int]:
         """The items of a list that answer, with what is part of them."""

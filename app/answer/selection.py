@@ -12,7 +12,7 @@ from itertools import chain
 
 from notehop.app.answer.draft import Quote
 from notehop.app.answer.passages import WORD_LISTS, Passage
-from notehop.app.answer.properties import OPEN, AskedFields, AskedProperties, has_typed
+from notehop.app.answer.properties import OPEN, AskedEvents, AskedFields, AskedProperties, has_typed
 from notehop.app.answer.question import DIGITS, fits
 from notehop.app.answer.reading import Named
 from notehop.app.answer.relevance import Asked, Candidate
@@ -80,6 +80,7 @@ class _Selection:
         self.numbers = frozenset(_ALONE.findall(question.text))
         self.properties = AskedProperties(asked, sources)
         self.fields = AskedFields(asked, sources, self.properties)
+        self.events = AskedEvents(asked, sources)
         found = [one for one in ranked if self._is_quotable(one)]
         found = self._followed(self._without_bystanders(self._of_the_name(found)))
         if self.form == "howto":
@@ -110,9 +111,13 @@ class _Selection:
                 lambda one: not former(fold(one.passage.text).casefold()), found, NEAR
             )
         found = self._numbered_so(found)
+        self.newest = self.events.newest(found)
+        told = self.newest or self.events.told(found)
+        self.told = [replace(one, score=found[0].score) for one in told]
+        found = [*self.told, *(one for one in found if one not in told)]
         self.field = self.fields.first(ranked)
         if self.field is not None and found[:1] != [self.field]:
-            found = [self.field, *found]
+            found, self.told, self.newest = [self.field, *found], [], []
         self.found, self.compares = found, False
 
     def quotes(self, limit: int, of_one: int, of_all: int) -> list[Quote]:
@@ -128,11 +133,14 @@ class _Selection:
         settles = first is self.field or self.form == "definition"
         settles = settles or self.properties.is_named(first) or self._is_numbered(first)
         cause = self.form == "reason" and self.fields.is_cause(first)
-        leading = [first] if settles or cause else self._sides()
+        leading = self.told or ([first] if settles or cause else self._sides())
         best |= {one.source: one for one in reversed(leading)}
-        order = [*(one.source for one in leading), *sorted(best, key=lambda at: (-worth[at], at))]
+        order = [
+            *(one.source for one in leading),
+            *sorted(best, key=lambda at: (-worth[at], at != first.source, at)),
+        ]
         top = best[order[0]]
-        led = self._led_to(top)
+        led = [*self._led_to(top), *self.events.later(top, self.found)]
         settled = self.form == "definition" and defines(top)
         near = NEAR
         if self.compares:
@@ -173,6 +181,9 @@ class _Selection:
                 quotes.append(self.properties.quoted(self.sources[at]))
             else:
                 quotes += section.quoted(self.sources[at], orders, begin, read)
+        if self.newest and quotes:
+            day = self.sources[order[0]].day
+            quotes[0] = replace(quotes[0], name=f"The newest that was found, of {day}")
         return _in_order(quotes) if quotes and _STEP.match(quotes[0].text) else quotes
 
     def _passages(self, source: int) -> Sequence[Passage]:
@@ -395,6 +406,10 @@ class _Selection:
 
     def _fits(self, one: Candidate) -> bool:
         question, words, known = self.asked.question, self.words, self.asked.numbers
+        if question.exact == "date" and self.asked.is_told_when(
+            one.passage, self.sources[one.source]
+        ):
+            return True
         return fits(question, one.passage, self._heading(one), words, known)
 
     def _is_cause_of(self, found: Sequence[Candidate]) -> Callable[[Candidate], bool]:

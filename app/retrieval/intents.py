@@ -63,6 +63,7 @@ THEME_RULES = tuple(
     for phrase, example, *about in some["phrases"]
 )
 
+NEWEST = re.compile(_TABLE["newest"], re.IGNORECASE)
 BEFORE: Sequence[str] = _TABLE["before"]
 AFTER: Sequence[str] = _TABLE["after"]
 """Words around the name of what a query is about that are no part of it."""

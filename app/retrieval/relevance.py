@@ -11,6 +11,7 @@ import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import date
 from functools import cache, lru_cache, partial
 from heapq import nsmallest
 from itertools import chain, islice
@@ -23,7 +24,15 @@ from llama_index.core.bridge.pydantic import Field
 from llama_index.core.schema import NodeWithScore
 from numpy.typing import NDArray
 
-from notehop.app.retrieval.components import Nodes, TracedQuery, VaultPostprocessor, noted
+from notehop.app.retrieval.components import (
+    Nodes,
+    TracedQuery,
+    VaultPostprocessor,
+    light_node,
+    noted,
+)
+from notehop.app.retrieval.filters import AllowedChunks, among
+from notehop.app.retrieval.intents import NEWEST
 from notehop.app.retrieval.retrievers import DISPATCH, known_similarities, known_vector
 from notehop.config.small_files import open_plain_file, read_json_file
 from notehop.indexing.graph.files import NOTE_SUFFIX, fold, is_note
@@ -31,6 +40,7 @@ from notehop.indexing.stores.lexical import LexicalIndex, idf
 from notehop.indexing.stores.reader import Generation, Snapshot
 from notehop.indexing.tokens.tokenizer import Tokenizer
 from notehop.indexing.tokens.words import EVERYDAY, FUNCTION_WORDS, detect_language
+from notehop.indexing.vault.dates import day_in_name
 
 SAMPLE = 512  # passages that are compared with each other: 130,000 pairs in some 5 ms
 
@@ -169,6 +179,74 @@ def coverage(words: Sequence[Word], held: Collection[str]) -> float:
     total = math.fsum(word.idf for word in words)
     found = math.fsum(word.idf for word in words if any(token in held for token in word.tokens))
     return found / total if total > 0 else 0.0
+
+
+LOOKED_AMONG = 30  # hits of which one may hold all words of a query
+FIRST = 2  # hits that keep their places before those of the newest notes
+BEHIND = 5  # hits that it stands behind, among the sources of an answer all the same
+
+
+def with_all_words(view: Snapshot, query: TracedQuery, hits: Nodes, tokenizer: Tokenizer) -> Nodes:
+    """The hits, the best that holds all words of a query among the first where none of them does: the card
+    of a name takes no place from the line that says it of whom has that name."""
+    words = query.words or question_words(query.query_str, tokenizer, view.lexical)
+    ids = [hit.node.node_id for hit in hits[:LOOKED_AMONG]]
+    held = view.lexical.held((token for word in words for token in word.tokens), ids)
+    at = next(
+        (at for at, id_ in enumerate(ids) if coverage(words, held.get(id_, ())) >= 1 - 1e-6), 0
+    )
+    if at <= BEHIND:
+        return hits
+    hit = NodeWithScore(node=hits[at].node, score=hits[BEHIND - 1].score)
+    return [*hits[:BEHIND], hit, *hits[BEHIND:at], *hits[at + 1 :]]
+
+
+NEWEST_LOOKED_AT, NEWEST_SHOWN = 60, 3  # passages whose lines are read, and those that are brought
+MEETS = 0.7  # share of what the line with most words of a question has, with which another meets it as well
+
+
+def noted_on(path: str) -> date | None:
+    """The day up to today that a note is of, by its name; a number with a time that it goes by is none."""
+    day = _day_in(path)
+    return day if day is not None and day <= date.today() else None
+
+
+@lru_cache(maxsize=50_000)
+def _day_in(path: str) -> date | None:
+    return None if path.rpartition("/")[2][:8].isdecimal() else day_in_name(path)
+
+
+def with_newest(
+    view: Snapshot, query: TracedQuery, hits: Nodes, tokenizer: Tokenizer, allowed: AllowedChunks
+) -> Nodes:
+    """The hits, of a question for the newest behind the first those of the newest dated notes with a line
+    that has most words of the question: by their likeness alone they are as good as older ones."""
+    if not NEWEST.search(query.query_str):
+        return hits
+    words = question_words(NEWEST.sub(" ", query.query_str), tokenizer, view.lexical)
+    held: dict[str, float] = {}
+    for word in words:
+        for id_ in set().union(*(view.lexical.holding([one], "content") for one in word.tokens)):
+            held[id_] = held.get(id_, 0.0) + word.idf
+    left = among([*held], allowed)
+    days = {id_: day for id_ in left if (day := noted_on(view.path_of(id_) or ""))}
+    most = max((held[id_] for id_ in days), default=0.0)
+    newest = sorted(days, key=lambda id_: (days[id_], id_), reverse=True)
+    newest = [id_ for id_ in newest if held[id_] > most / 2][:NEWEST_LOOKED_AT]
+    share = {
+        id_: max(coverage(words, {*tokenizer(line)}) for line in chunk.text.splitlines() or [""])
+        for id_, chunk in view.chunks(newest).items()
+    }
+    best = max(share.values(), default=0.0)
+    first = [id_ for id_ in newest if share.get(id_, 0.0) >= max(MEETS * best, 1e-6)][:NEWEST_SHOWN]
+    known = {hit.node.node_id: hit.node for hit in hits}
+    more: Nodes = []
+    for rank, id_ in enumerate(first, start=1):
+        record = {"newest": {"rank": rank, "score": None, "weight": None}}
+        node = known.get(id_) or light_node(id_, signals=record)
+        more.append(NodeWithScore(node=node, score=hits[:FIRST][-1].score if hits else 0.0))
+    rest = [hit for hit in hits if hit.node.node_id not in first]
+    return [*rest[:FIRST], *more, *rest[FIRST:]]
 
 
 _SET_FOLDERS = {
