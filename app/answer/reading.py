@@ -195,8 +195,11 @@ def _plain(text: str) -> set[str]:
     return {*_WORD.findall(fold(text).casefold())}
 
 
-def is_bare(passage: Passage, reading: Reading) -> bool:
-    """Whether a passage is a link, an embed, tags or names of its note alone: nothing said."""
+def is_bare(passage: Passage, reading: Reading, *, alone: bool = False) -> bool:
+    """Whether a passage is a link, an embed, tags or names of its note alone: nothing said.
+
+    :param alone: whether nothing stands beside it, which it might be a label of.
+    """
     if passage.kind == "property":
         return all(NAMING.match(one) for one in passage.text.split(f"{BETWEEN} "))
     if passage.kind not in ("prose", "item") or (passage.lead and passage.kind == "item"):
@@ -217,7 +220,7 @@ def is_bare(passage: Passage, reading: Reading) -> bool:
         return True
     item = passage.kind == "item" or passage.entry or passage.lead
     said = item or ":" in text or DIGITS.search(text)
-    return len(words) <= SHORT and not said
+    return len(words) <= SHORT and not (said or alone)
 
 
 def _names_alone(text: str, named: Callable[[Sequence[str]], Collection[str]]) -> bool:

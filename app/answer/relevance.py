@@ -329,7 +329,7 @@ def _by_words(at: int, named: Named, asked: Asked, together: _Sources) -> list[C
     held = frozenset(words(source.text)) | title | heading
     read = named.passages(asked.reading.sentences)
     own = [frozenset(words(one.text)) for one in read]
-    bare = [is_bare(one, asked.reading) for one in read]
+    bare = [is_bare(one, asked.reading, alone=len(read) == 1) for one in read]
     untold = [one.kind == "heading" or one.is_fragment for one in read]
     texts = (at for at in range(len(read)) if not (untold[at] or bare[at]))
     begin = next(texts, 0)

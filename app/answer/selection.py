@@ -346,12 +346,15 @@ class _Selection:
         or where none of their keys is asked for by an open one, which it may call otherwise."""
         named = self.sources[found[0].source]
         tells = self.properties.tells(named)
-        if tells and (self.form not in OPEN or self.properties.has_asked(found[0])):
+        # Whoever is named there, nothing says that he did what is asked.
+        who = self.form == "person" and not found[0].features["text_share"]
+        if tells and not who and (self.form not in OPEN or self.properties.has_asked(found[0])):
             return found
 
         def says(one: Candidate) -> bool:
             path = self.sources[one.source].source.path
-            return path == named.source.path and one.passage.kind != "property"
+            right = not who or bool(one.features.get("name_there"))
+            return path == named.source.path and one.passage.kind != "property" and right
 
         return _first_of(says, found, NEAR if tells else math.inf)
 
