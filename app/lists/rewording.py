@@ -1,5 +1,6 @@
 """What a question calls by other words than the notes do: somebody by a role ("my supervisor"), the newest
-note of a kind ("the last meeting with Ida"), a property by how much there is ("how deep is the hold?").
+note of a kind ("the last meeting with Ida"), a property by how much there is ("how deep is the hold?"), a
+note by its name ("notes about Ida").
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from notehop.app.lists.period import period_of
 from notehop.app.lists.vault_question import WORDS, VaultQuestion, plain_words, telling
 from notehop.app.retrieval.filters import Paths
 from notehop.app.retrieval.intents import SMALL, names_of
+from notehop.app.retrieval.relevance import noted_on
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.tokens.words import fold
 from notehop.indexing.vault.dates import day_in_name
@@ -23,6 +25,7 @@ _LAST = re.compile(rf"(?:\b(?:{ARTICLE})\s+)?\b(?:{_TABLE['last']})\s+(?=\w)", r
 _WITH = re.compile(rf"^(?P<kind>.+?)\s+(?:{_TABLE['with']})\s+(?P<names>.+)$", re.IGNORECASE)
 _OF = re.compile(_TABLE["of"], re.IGNORECASE)
 _ANY = re.compile(_TABLE["any"], re.IGNORECASE)
+_NOTES = re.compile(_TABLE["notes"], re.IGNORECASE)
 _HOW = [re.compile(one, re.IGNORECASE) for one in _TABLE["how"]]
 _WORD = re.compile(r"[^\W_][\w'’-]*")
 LONGEST_KIND = 6  # words that may name a kind of notes and with whom
@@ -105,6 +108,9 @@ def reworded(question: VaultQuestion) -> dict[str, str]:
     vault."""
     if measured := _measured(question):
         return measured
+    about = _NOTES.match(question.text)
+    if about is not None and question.view.notes_named(about["name"]):
+        return {question.text: about["name"]}
     newest = newest_meant(question)
     if newest is not None:
         row = question.view.notes_at([newest.path]).get(newest.path)
@@ -160,6 +166,10 @@ def _measured(question: VaultQuestion) -> dict[str, str]:
     if not words or any(map(view.lexical.frequency, question.tokens(how))):
         return {}
     for noun in nouns:
-        if view.lexical.holding([*words, *question.tokens(noun)], "content"):
-            return {text: f"{noun} {name}"}
+        both = {*words, *question.tokens(noun)}
+        for one in view.chunks(view.lexical.holding(both, "content")).values():
+            # The lines of a day have nothing to do with one another.
+            lines = one.text.splitlines() if noted_on(one.path) else ()
+            if not lines or any(both <= {*question.tokens(line)} for line in lines):
+                return {text: f"{noun} {name}"}
     return {}
