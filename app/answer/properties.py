@@ -220,6 +220,7 @@ class AskedFields:
 
 
 NEARLY = 0.05  # of the words of a question, by weight
+ENOUGH = 0.6  # of the words of a question that notes have, by weight, which the newest has
 LESS, FARTHER = 3.0, 0.15
 """How much less likely, and like the question, what another day tells of the same may be."""
 
@@ -272,7 +273,9 @@ class AskedEvents:
         the best has more."""
         dated = [one for one in found if self._names(one) and not one.features["task"]]
         most = max(map(self._share, dated), default=0.0)
-        if not self.asked.is_newest or not most or self._share(found[0]) > most:
+        known = sum(one.weight for one in self.asked.terms if not one.missing)
+        few = not most or most * self.asked.total < ENOUGH * known
+        if not self.asked.is_newest or few or self._share(found[0]) > most:
             return []
         meet = [one for one in dated if self._share(one) >= most * MEETS]
         near = [one for one in meet if one.score >= meet[0].score - LESS]
