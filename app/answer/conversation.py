@@ -31,7 +31,6 @@ from notehop.app.models.query import Filters
 from notehop.app.retrieval.intents import SMALL
 from notehop.indexing.llm.text import answer_of, without_control
 from notehop.indexing.tokens.words import fold
-from notehop.indexing.vault.dates import MONTH_NUMBERS
 from notehop.indexing.vault.plain import sentence_spans
 
 CONDENSE_PROMPT = PromptTemplate("""\
@@ -299,9 +298,7 @@ def _moved(condition: str, base: str, subject: Set[str]) -> str:
     end = re.search(tail, base, re.IGNORECASE)
     if end is None or len(name.split()) > FEW:
         return ""
-    was, year = end[1], re.search(r" (?:19|20)\d\d$", end[1])
-    if year is not None and fold(name).casefold() in MONTH_NUMBERS:
-        name += year[0]  # "… in May 2019?", "and in June?"
+    was = end[1]
     # A place for a place, and no condition for what it is asked of.
     alike = was[0].isdigit() == name[0].isdigit() and was[0].isupper() == name[0].isupper()
     alike = alike and SMALL.isdisjoint(f"{was} {name}".split())

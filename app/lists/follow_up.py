@@ -30,7 +30,7 @@ def going_on(question: str, follow_up: str, today: date) -> str:
     was = period_of(question, today, ahead=ahead)
     says_year = re.search(r"\b(?:19|20)\d\d\b", question) is not None
     another = was and _another(was, text, today, ahead=ahead, says_year=says_year)
-    if was is None or another is None:
+    if not (was and another):
         return ""
     first, end = another
     said = f"{first}" if end - first == timedelta(1) else f"{first} to {end - timedelta(1)}"
@@ -58,11 +58,8 @@ def _another(
     if SAYS["month"].search(text):
         first = next_month(was.first) if later else (was.first.replace(day=1) - timedelta(days=1))
         return first.replace(day=1), next_month(first)
-    length = timedelta(days=7 if SAYS["week"].search(text) or SAYS["weekend"].search(text) else 1)
-    if SAYS["weekend"].search(text):
-        return (
-            (was.first + length, was.end + length)
-            if later
-            else (was.first - length, was.end - length)
-        )
-    return (was.end, was.end + length) if later else (was.first - length, was.first)
+    weekend = SAYS["weekend"].search(text)
+    step = timedelta(days=7 if weekend or SAYS["week"].search(text) else 1)
+    if weekend:
+        return (was.first + step, was.end + step) if later else (was.first - step, was.end - step)
+    return (was.end, was.end + step) if later else (was.first - step, was.first)

@@ -474,7 +474,8 @@ def _of_its_time(
         trace.warn(f"searched in what is dated {days} or speaks of it")
         text = f"{period.rest[: period.at]}{day}{period.rest[period.at :]}"
         narrowed = asked._replace(allowed=frozenset(there))
-        return ListQuestion(narrowed if day and is_date else narrowed._replace(text=text))
+        keeps = (day and is_date) or not text.strip()
+        return ListQuestion(narrowed if keeps else narrowed._replace(text=text))
     few = not words and ASKS_OF_A_TIME.search(plain) is not None
     around = end <= question.today and daily(first - MONTH, end + MONTH)
     if not labels.dated(*period.days) and (few or (around and len(words) == 1)):

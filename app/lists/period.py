@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
+from functools import lru_cache
 
 from notehop.app.answer.facts import Day, facts_of
 from notehop.app.lists.vault_question import WORDS, VaultQuestion
@@ -136,8 +137,7 @@ def period_of(text: str, today: date, *, ahead: bool = False) -> Period | None:
     def of(first: date, end: date, at: int, length: int, *, yearly: bool = False) -> Period:
         return Period(first, end, text[:at] + text[at + length :], at, yearly)
 
-    for pattern, words in _READ_AS:
-        text = pattern.sub(words, text)
+    text = _read_as_days(text)
     days = facts_of(text).days
     counted = _COUNTED.search(text)
     if counted is not None and not days:
@@ -198,6 +198,13 @@ def period_of(text: str, today: date, *, ahead: bool = False) -> Period | None:
                 yearly = not (day.year or which or narrower)
                 return of(first, end, start, stop - start, yearly=yearly)
     return None
+
+
+@lru_cache(maxsize=64)  # a question is asked about several times
+def _read_as_days(text: str) -> str:
+    for pattern, words in _READ_AS:
+        text = pattern.sub(words, text)
+    return text
 
 
 def _part(first: date, end: date, found: re.Match[str]) -> tuple[date, date]:
