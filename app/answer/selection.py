@@ -111,7 +111,8 @@ class _Selection:
                 lambda one: not former(fold(one.passage.text).casefold()), found, NEAR
             )
         found = self._numbered_so(found)
-        self.newest = self.events.newest(found)
+        news = any(one.subject for one in sources)  # which come first as they are
+        self.newest = [] if news else self.events.newest(found)
         told = self.newest or self.events.told(found)
         self.told = [replace(one, score=found[0].score) for one in told]
         found = [*self.told, *(one for one in found if one not in told)]
