@@ -35,7 +35,7 @@ _ID = re.compile(r"[A-Za-z0-9-]+")
 _TAG_LINE = re.compile(rf"^[ \t]*(?:#{TAG_CHARACTERS}+(?:[ \t]+|$))+$", re.MULTILINE)
 _FACT = re.compile(r"(?P<key>[^\W\d_][^\d:]{0,30}):[ \t]+(?P<value>\S.{0,80})")
 _WORD = re.compile(r"\w+")
-_COMMENT = re.compile(r"<!(?=--)(?:.*?-->|.*)", re.DOTALL)
+_PARAGRAPH = re.compile(r"^[ \t]*</?p(?:[ \t][^<>\n]*)?>[ \t]*$", re.MULTILINE | re.IGNORECASE)
 
 
 @dataclass(slots=True)
@@ -64,7 +64,8 @@ def read_body(
         body.blocks += state.blocks
         edits += [Edit(start, end, "") for start, end in state.hidden]
         for block in state.html:
-            edits += [Edit(*found.span(), "") for found in _COMMENT.finditer(text, *block)]
+            edits += _comments(text, *block)
+            edits += [Edit(*found.span(), "") for found in _PARAGRAPH.finditer(text, *block)]
         for end, start in state.seams:
             edits.append(Edit(end, end + 1, f"\n{text[end + 1 : start].rstrip()}\n"))
         for found in state.texts:
@@ -85,6 +86,17 @@ def read_body(
             kept.append(edit)
     body.edits = tuple(kept)
     return body
+
+
+def _comments(text: str, start: int, end: int) -> Iterator[Edit]:
+    """The comments that begin in a block of HTML: an empty line within ends the block, and no comment; within
+    a paragraph one takes its lines with it."""
+    at = start
+    while (begin := text.find("<!--", at, end)) >= 0:
+        shut = text.find("-->", begin + 2)
+        at = shut + 3 if shut >= 0 else end
+        at += start < begin and text[begin - 1] + text[at : at + 1] == "\n\n"
+        yield Edit(begin, at, "")
 
 
 def _fact(

@@ -19,9 +19,10 @@ from mdit_py_plugins.footnote.index import footnote_def
 from notehop.indexing.vault.model import Block
 from notehop.indexing.vault.plain import MORE, WRAP_COLUMN
 
-# Code of site generators (Liquid, Jinja, Hugo) and of templates in the app.
+# Code of site generators (Liquid, Jinja, Hugo, attributes of Kramdown) and of templates in the app.
 _TEMPLATE = (
-    r"(?:\{%(?:(?!%\})[^`]){1,500}%\}|\{\{(?:(?!\}\})[^`]){1,500}\}\}|<%(?:(?!%>)[^`]){1,500}%>)"
+    r"(?:\{%(?:(?!%\})[^`]){1,500}%\}|\{\{(?:(?!\}\})[^`]){1,500}\}\}|<%(?:(?!%>)[^`]){1,500}%>"
+    r"|\{:[^{}`\n]{1,500}\})"
 )
 TEMPLATE_LINE = re.compile(rf"^[ \t]*(?:{_TEMPLATE}[ \t]*)+$", re.MULTILINE)
 _INCLUDED = re.compile(r"\s*(?:\{%-?\s*include\b[^{}%]*%\}\s*)+")

@@ -43,6 +43,7 @@ _ELEMENT = re.compile(
     r"|kbd|li|mark|[ou]l|p|picture|pre|q|r[pt]|ruby|s|samp|small|span|strike|strong|su[bp]|summary|svg"
     r"|table|tbody|t[dhrt]|thead|u|var|wbr"
 )
+_APART = re.compile(r"[^\s>][^\W_][^\W\d_a-z]")  # a badge and the sentence behind it
 _POWER = re.compile(r"\d<sup>\d", re.IGNORECASE)
 _TAG = re.compile(rf"#({TAG_CHARACTERS}+)")
 _EMPHASIS = frozenset("*_~")
@@ -227,6 +228,12 @@ def _html_tag(state: InlineState, _silent: bool) -> bool:
         shown = " " if name == "br" else (alt[1] or alt[2] or "") if alt else ""
         if tag.lower() == "<sup>" and _POWER.match(src, start - 1 if start else 0, state.pos + 1):
             shown = "^"
+        if (
+            closes
+            and name == "span"
+            and _APART.match(src[max(0, start - 2) : start] + src[state.pos :][:1])
+        ):
+            shown = " "
         state.edit(start, state.pos, " ".join(shown.split()) or shown)
     return True
 
