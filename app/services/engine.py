@@ -303,10 +303,14 @@ class Engine:
                 for token, count in zip(own, held, strict=True):
                     if joined and not count:
                         continue
-                    weight = idf(count, len(index))
-                    missing = absent and not foreign
-                    other = alike.get(token, frozenset())
-                    term = Term(token, weight, missing, word.written, absent, common, met, other)
+                    other = alike.get(token, frozenset()) | tokenizer.forms_of(token)
+                    # What no note has is as rare as what they have for it.
+                    count = count or max(map(index.frequency, met | other), default=0)
+                    nowhere = absent and not count
+                    weight, missing = idf(count, len(index)), nowhere and not foreign
+                    term = Term(
+                        token, weight, missing, word.written, nowhere, common, met - other, other
+                    )
                     found.setdefault(token, term)
             return list(found.values())
 

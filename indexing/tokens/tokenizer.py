@@ -38,6 +38,8 @@ FIELDS = ("title", "aliases", "tags", "page_type", "h1", "h2", "h3", "content")
 # comes out. Indexes made by different rules do not mix.
 RULES = f"2, snowball {Stemmer.version()}"
 
+FORM = 0.5  # weight of another form of a word that the vault has
+
 _CACHED = 100_000  # surfaces remembered, some 30 MB: about those of 10,000 notes
 
 
@@ -66,10 +68,14 @@ class Tokenizer:
         # A stemmer keeps a buffer of its own and must not be entered twice at once.
         self._lock = threading.Lock()
         self._known: dict[str, tuple[str, ...]] = {}
-        self._spellings: dict[str, str] = {}
-        for pair in STEMMED.get(latin, {}).get("spellings", "").split():
-            one, other = map(self._stem, pair.split("/"))
-            self._spellings |= {one: other, other: one}
+        # Other spellings of a word, and its other forms.
+        self._alike: dict[str, dict[str, float]] = {}
+        for table, weight in (("forms", FORM), ("spellings", 1.0)):
+            for alike in STEMMED.get(latin, {}).get(table, "").split():
+                stems = [*map(self._stem, alike.split("/"))]
+                for one in stems:
+                    own = {two: weight for two in stems if two != one}
+                    self._alike[one] = self._alike.get(one, {}) | own
 
     def __call__(self, text: str) -> list[str]:
         """The tokens of ``text``, for the index; in text order, repeats kept; [] for no words."""
@@ -127,11 +133,20 @@ class Tokenizer:
         return word if word[:1] == "." or word[-1:] in "+#" else self._stem(word)
 
     def weights(self, tokens: Iterable[str], words: LexicalIndex) -> dict[str, float]:
-        """The weights of the tokens of :meth:`query`, with compounds that the vault has, and other
-        spellings (`colour`, `color`), which weigh as much."""
+        """The weights of the tokens of :meth:`query`, with compounds that the vault has, and other spellings
+        (`colour`, `color`), which weigh as much; other forms (`broke`) weigh less beside the word."""
         weights = compound_weights(tokens, self.language, self._stem, words)
-        other = {self._spellings[one]: weights[one] for one in weights if one in self._spellings}
+        other = {
+            two: weight * (part if words.frequency(one) else 1.0)
+            for one, weight in weights.items()
+            for two, part in self._alike.get(one, {}).items()
+        }
         return {one: weight for one, weight in other.items() if words.frequency(one)} | weights
+
+    def forms_of(self, token: str) -> frozenset[str]:
+        """The other forms of an irregular word of the index."""
+        own = self._alike.get(token, {})
+        return frozenset(one for one, weight in own.items() if weight < 1.0)
 
     def compounds(self, word: str, words: LexicalIndex) -> list[str]:
         """The compounds of a vault that begin or end with a word, or begin with its first part and end with

@@ -163,6 +163,7 @@ class Shelf:
 @pytest.mark.parametrize(("language", "words", "query", "found"), rows(__file__, "compounds"))
 def test_compounds(language: str, words: list[str], query: str, found: dict[str, str]) -> None:
     weights = {"within": product.WITHIN, "kin": product.KIN, "part": product.PART}
+    weights |= {"form": product.FORM, "same": 1.0}
     asked = Shelf(language, *words).asked(query)
     assert asked == {token: weights[place] for token, place in found.items()}
 
