@@ -174,6 +174,7 @@ UNCITED = "the answer cites no source; check it against the sources below"
 FEW = 3  # notes of a kind that are quoted from their beginning; more are listed
 LONGEST = 120  # words that are quoted of each of a few, at most
 SUMMARY = 60  # words of what is quoted of a note in a list of notes, at most
+FAINT = 0.25  # likelihood from which it is not said that nothing is near
 NEAREST = 3  # notes that are named as the nearest when none answers
 MISSING = 3  # words of a question that are named because no note has them
 
@@ -279,20 +280,24 @@ def silent(
     missing: Sequence[str] = (),
     unmentioned: Sequence[str] = (),
     likelihood: float | None = None,
+    quotes: Sequence[Quote] = (),
 ) -> Draft:
     """The honest answer when nothing in the sources answers; it names the nearest notes, where any is near.
 
     :param missing: words of the question that stand in no note.
     :param unmentioned: as of :func:`quoted`.
     :param likelihood: that what was found answers; None where that was not asked.
+    :param quotes: what would be quoted, were it likelier.
     """
     text = SILENT
     if lacks := _what_lacks(missing, unmentioned):
         text += f" {lacks}"
-    near = [source for source in material.sources if not source.weak]
+    near, said = [source for source in material.sources if not source.weak], "Nearest"
+    if not near and (likelihood or 0.0) >= FAINT:
+        near, said = [one.source for one in quotes], "Nearest, if anything"
     nearest = list(dict.fromkeys(place_of(source) for source in near))[:NEAREST]
     if material.sources:
-        text += f" Nearest: {'; '.join(nearest)}." if nearest else " No passage is near it."
+        text += f" {said}: {'; '.join(nearest)}." if nearest else " No passage is near it."
     return Draft(text, "none", material=material.unconnected(), likelihood=likelihood)
 
 

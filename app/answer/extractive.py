@@ -18,7 +18,7 @@ from notehop.app.answer.conversation import with_subject
 from notehop.app.answer.draft import SURE, Draft, Quote, of_a_kind, of_tasks, quoted, silent
 from notehop.app.answer.material import Material, as_source, promoted, ranked_headings
 from notehop.app.answer.properties import has_typed
-from notehop.app.answer.question import fits, has_number, read, says_form
+from notehop.app.answer.question import fits, has_bare_amount, has_number, read, says_form
 from notehop.app.answer.reading import Named, Reading, refers, somebody_in
 from notehop.app.answer.relevance import Asked, Candidate, score
 from notehop.app.answer.sections import notes_of_sides, says_compared
@@ -165,20 +165,32 @@ def _exact(asked: Asked, ranked: Sequence[Candidate], sources: Sequence[Named]) 
     fit = [
         one
         for one in ranked
-        if fits(
-            asked.question,
-            one.passage,
-            one.passage.heading or sources[one.source].source.heading,
-            asked.reading.words,
-            asked.numbers,
-        )
-        or (asked.question.exact == "date" and asked.is_told_when(one.passage, sources[one.source]))
-        or (
+        if asked.share(one.held) >= (EVEN if asked.question.exact == "money" else 0.0)
+        and (
+            fits(
+                asked.question,
+                one.passage,
+                one.passage.heading or sources[one.source].source.heading,
+                asked.reading.words,
+                asked.numbers,
+            )
+            or (
+                asked.question.exact == "date"
+                and asked.is_told_when(one.passage, sources[one.source])
+            )
             # The head of a table, or nothing, says what a number of its rows counts.
-            asked.question.exact == "count"
-            and one.passage.kind == "row"
-            and one.covered >= EVEN
-            and has_number(one.passage.text, asked.numbers)
+            or (
+                asked.question.exact == "count"
+                and one.passage.kind == "row"
+                and one.covered >= EVEN
+                and has_number(one.passage.text, asked.numbers)
+            )
+            # "New glasses 149"
+            or (
+                asked.question.exact == "money"
+                and one.features["text_share"] >= 1.0
+                and has_bare_amount(one.passage.text)
+            )
         )
     ]
     near = max((one.likeness for one in fit), default=0.0)
@@ -217,8 +229,11 @@ def _in_doubt(asked: Asked, ranked: Sequence[Candidate], sources: Sequence[Named
     vectors = asked.reading.vectors
     if not short or vectors is None or asked.about or has_typed(top):
         return False
-    if top.features["beside_title_share"] >= BESIDE:
+    told = asked.told_beside_names(top)
+    if told >= BESIDE:
         return False
+    if top.passage.kind == "property" and not told:
+        return True  # "Status: stalled" is near whatever its tags and title say.
     query, rows = vectors(asked.question.text, [sources[top.source].source.title])
     return bool(top.likeness < float(rows[0] @ query) + NEARER)
 
@@ -420,7 +435,9 @@ class ExtractiveSynthesizer(VaultSynthesizer):
             return of_a_kind(material, self._reading.sentences)
         found = self._look(query, material)
         if not found.answers:
-            return silent(material, found.missing, found.unmentioned, found.likelihood)
+            return silent(
+                material, found.missing, found.unmentioned, found.likelihood, found.quotes
+            )
         used = [quote.source.marker for quote in found.quotes]
         shown = promoted(material, used, self._vault)
         by_place = {(one.path, one.lines, one.text): one for one in shown.sources}

@@ -29,6 +29,10 @@ _APART = re.compile(
     r"|prima|dopo|fa|geleden|later|eerder)\b|\b(?:vor|nach|il y a|hace|ha) (?:\d+|ein\w{0,2}|une?|una)"
     r" (?:tag|woche|monat|jahr|jour|semaine|mois|ans|dia|semana|mes|ano)(?:e?[ns])?\b"
 )
+_MONTHS = "|".join(sorted({*MONTH_NUMBERS} - FUNCTION_WORDS["en"]))
+_OF_MONTH = re.compile(
+    rf"\b\d{{1,2}}(?:st|nd|rd|th|\.)? (?:of )?(?:may|{_MONTHS})\b|\b(?:{_MONTHS})\.? \d{{1,4}}\b"
+)
 _WORD = re.compile(r"[^\W\d_]+")
 _DAYS, NUMBER_WORDS = (frozenset(WORD_LISTS[name]) for name in ("days", "numbers"))
 
@@ -56,7 +60,8 @@ EXACT: Mapping[str, tuple[re.Pattern[str], re.Pattern[str]]] = {
          r"\d(?:st|nd|rd|th|[.eo]|er)? (?:birthday|geburtstag|anniversaire|cumpleanos|compleanno|verjaardag)"
          r"|\b(?:born|aged?|turn(?:s|ed)(?= \d)|nee?|nacid[oa]|nat[oa]|geboren) "
          r"|\d[ -](?:years?|jahre?|ans|anos|anni|jaar)\b"
-         r"|\b(?:built|made|founded in|dates? from|gebaut|seit|depuis|desde|dal)\b[^.]{0,30}"
+         r"|\b(?:built|made|founded in|dates? from|year|gebaut|baujahr|seit|annee|depuis|desde|dal|anno)\b"
+         r"[^.]{0,30}"
          r"\b(?:1[5-9]|20)\d\d\b|[- ](?:years?|months?)[- ]old\b"),
         ("size",
          r"how (?:deep|high|tall|wide|far|big|large)|height|depth|width|distance"
@@ -74,8 +79,8 @@ EXACT: Mapping[str, tuple[re.Pattern[str], re.Pattern[str]]] = {
          r"|telefonnummer|numero de telephone",
          r"(?<![\d-])\+?\d[\d ()/]{5,}\d(?![\d-])|\w@\w"),
         ("colour",
-         r"\b(?:(?:which|what)(?: is| was|s)?(?: the)? colou?r|welche farbe|quelle couleur|(?:que|de que)"
-         r" color|che colore|que cor|welke kleur)\b",
+         r"\b(?:(?:which|what)(?: is| was|s)?(?: the)?(?: \w+){0,3} colou?r|welche farbe|quelle couleur"
+         r"|(?:que|de que) color|che colore|que cor|welke kleur)\b",
          r"\b(?:red|green|blue|yellow|black|white|gr[ea]y|brown|orange|purple|pink|rot|gr[uü]n|blau|gelb"
          r"|schwarz|wei(?:ss|ß)|grau|braun|rouge|verte?|bleue?|jaune|noire?|blanc(?:he)?|gris|roj[oa]|azul"
          r"|amarill[oa]|negr[oa]|blanc[oa]|ross[oa]|giall[oa]|ner[oa]|bianc[oa]|rood|groen|blauw|geel|wit)\b"
@@ -86,7 +91,8 @@ EXACT: Mapping[str, tuple[re.Pattern[str], re.Pattern[str]]] = {
         ("secret",
          r"\b(?:password|passcode|api key|secret key|access token|passwort|kennwort|mot de passe|contrasena"
          r"|senha|wachtwoord)\b",
-         r"(?:password|passcode|key|secret|token|passwort|kennwort|mot de passe|contrasena|senha|wachtwoord)"
+         r"(?:password|passcode|\bpw|\bpin|key|secret|token|passwort|kennwort|mot de passe|contrasena|senha"
+         r"|wachtwoord)"
          r"\b\W*(?:(?:is|ist|est|es|:|=)\s*\S|(?:affichee?|rangee?|ecrite?|guardad[oa]|steht|hangt|klebt|kept|written|stuck|taped)\b)"),
         ("birthday",
          r"\b(?:birthday|geburtstag|anniversaire|cumpleanos|compleanno|verjaardag)\b"
@@ -222,7 +228,7 @@ def fits(
         return True
     # Who names the measure need not say its unit: "price: 35".
     named = asks.search(fold(question.text).casefold()) if question.exact in MEASURES else None
-    stems = {*words(named[0])} if named is not None else set[str]()
+    stems = {*words(f"{named[0]} {said_otherwise(named[0])}")} if named is not None else set[str]()
     said = re.findall(r"\w+", f"{heading} {plain}")
     follows = (at for at, word in enumerate(said) if stems.intersection(words(word)))
     behind = (said[at + 1 : at + 2 + CLOSE] for at in follows)
@@ -252,10 +258,20 @@ def has_number(text: str, known: Collection[str] = ()) -> bool:
     return not NUMBER_WORDS.isdisjoint(_WORD.findall(fold(text).casefold()))
 
 
+_BARE_AMOUNT = re.compile(
+    r"(?<![\w.,:/#+-])(?!(?:19|20)\d\d\b)[1-9]\d{1,5}(?:,\d{3})?(?:[.,]\d\d)?(?=\s*(?:$|[^\w\s:/%.-]|\.\s))"
+)
+
+
+def has_bare_amount(text: str) -> bool:
+    """Whether a number ends a clause, with no word for what it counts, and is no year or time."""
+    return _BARE_AMOUNT.search(text) is not None
+
+
 def has_date(text: str) -> bool:
     """Whether a text names a day, month, year or time of day, or how long before or after something."""
     plain = fold(text).casefold()
-    return any(pattern.search(plain) for pattern in (_DATE, _APART)) or any(
+    return any(pattern.search(plain) for pattern in (_DATE, _OF_MONTH, _APART)) or any(
         word in _DAYS or (word in MONTH_NUMBERS and len(word) > 3) for word in _WORD.findall(plain)
     )
 
@@ -350,9 +366,11 @@ _INNER = re.compile(
 )
 _DOES = re.compile(r"^\w+[^e\W]ed\b|\b(?:to|we|you|i|our|my|your|supposed)\b")
 _NO_TERM = re.compile(
-    r"^(?:so |and )?who(?: is|s|'s| are| was| were)? \w+ing (?:for|the|to|at|in|on|our|with)\b|\bcosts?$"
+    r"^(?:so |and )?who(?: is|s|'s| are| was| were)? \w+ing (?:for|the|to|at|in|on|our|with)\b"
+    r"|\b(?:costs?|colou?rs?)$"
+    r"|^(?:what(?: is|s| are| was| were)|(?:was|wie) (?:ist|war)) (?:the|der) names? (?:of|von|d)"
 )
-"""Who asks "who is paying for it" or "what is the total cost" asks for no word."""
+"""Who asks "who is paying for it", "what is the total cost" or "the name of the smith" asks for no word."""
 
 _ROLES = re.compile(
     r"\b(?:of|for|in|at|on|to|from|with|by|per|about|von|fur|bei|im|zu|mit|du|des|pour|dans|del"

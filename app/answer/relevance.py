@@ -9,20 +9,21 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from notehop.app.answer.facts import Facts, facts_of, names_of
-from notehop.app.answer.passages import WORD_LISTS, Passage, by_language
+from notehop.app.answer.passages import BETWEEN, WORD_LISTS, Passage, by_language
 from notehop.app.answer.question import (
     ARTICLE,
     COMPARATIVE,
     DIGITS,
-    EXACT,
     FILED_ON,
     Question,
+    fits,
     form_words,
     has_date,
     has_number,
+    said_otherwise,
     says_form,
 )
-from notehop.app.answer.reading import SHORT, Named, Reading, is_bare
+from notehop.app.answer.reading import NAMING, SHORT, Named, Reading, Term, is_bare
 from notehop.app.retrieval.abbreviations import spells
 from notehop.app.retrieval.intents import NEWEST
 from notehop.indexing.tokens.words import fold
@@ -77,6 +78,7 @@ _SAYS_WHERE = re.compile(
 _SAYINGS = frozenset(("ok", "okay", "fyi", "asap", "btw", "imo", "imho"))
 """Words in capitals that name nothing."""
 
+_COSTS = frozenset(("cost", *said_otherwise("cost").split()))
 _DEGREE = re.compile(r"\b(?:how|wie|hoe|hur) (\w+)")
 _YEAR = re.compile(r"(?:1[5-9]|20|21)\d\d")
 
@@ -103,15 +105,21 @@ class Asked:
             or not (says_form(one.written) or fold(one.written).casefold() in form)
         )
         self.terms = asked if self.about and asked else terms
-        # "How high is the rent" is for no height, and the latest one need not say that it is.
+        # "How high is the rent" is for no height, what it costs is told by an amount, and the latest one
+        # need not say that it is.
         plain = fold(question.text).casefold()
         degree = {one for one in _DEGREE.findall(plain) if says_form(one)}
         if self.is_newest:
             degree.update(" ".join(NEWEST.findall(plain)).split())
+        degree |= _COSTS if question.measure == "money" else frozenset()
         if question.compared:
             degree.update(" ".join(COMPARATIVE.findall(plain)).split())
+        degree |= {
+            fold(one.written).casefold() for one in terms if one.missing and says_form(one.written)
+        }
         rest = (one for one in self.terms if fold(one.written).casefold() not in degree)
         self.terms = tuple(rest) or self.terms
+        self.measured = replace(question, exact=question.measure)
         self.words = frozenset(term.word for term in self.terms)
         self.all_words = frozenset(reading.words(question.text))
         self.total = sum(term.weight for term in self.terms)
@@ -149,13 +157,17 @@ class Asked:
         )
 
     @cached_property
-    def rarest(self) -> frozenset[str]:
+    def rarest(self) -> tuple[Term, ...]:
         """The word that it turns on: far rarer than the others that any note has."""
         # One that is written with digits has several terms.
-        ranked = sorted((one.weight, one.word, one.written) for one in self.terms if not one.absent)
-        there = sorted({written: (weight, word) for weight, word, written in ranked}.values())
-        far = len(there) > 1 and there[-2][0] * RARER < there[-1][0]
-        return frozenset((there[-1][1],) if far else ())
+        ranked = sorted(
+            (one for one in self.terms if not one.absent), key=lambda one: (one.weight, one.word)
+        )
+        there = sorted(
+            {one.written: one for one in ranked}.values(), key=lambda one: (one.weight, one.word)
+        )
+        far = len(there) > 1 and there[-2].weight * RARER < there[-1].weight
+        return (there[-1],) if far else ()
 
     @cached_property
     def facts(self) -> Facts:
@@ -169,9 +181,10 @@ class Asked:
         return words - self.reading.small or words  # "CA" is written as a small word is.
 
     def agreement(self, name: str) -> tuple[bool, int]:
-        """Whether the question has all words of a name of something, and how many words, numbers and days
-        they have in common."""
+        """Whether the question has all words of a name of something, without a doubt, and how many words,
+        numbers and days they have in common."""
         words = frozenset(self.reading.words(name)) - self.reading.small
+        said = self.all_words.union(*(one.met for one in self.terms))
         own, facts = self.facts, facts_of(name, self.reading.language)
         numbers = sum(
             bool(one.readings & other.readings) and one.kind[:6] == other.kind[:6]
@@ -179,8 +192,10 @@ class Asked:
             for other in facts.numbers
         )
         days = sum(one.agrees(other) for one in own.days for other in facts.days)
-        count = len(words & self.all_words) + numbers + days
-        return bool(words) and words <= self.all_words, count
+        count = len(words & said) + numbers + days
+        # Who writes "cancel?" calls nothing so.
+        whole = bool(words) and words <= said and not name.rstrip().endswith("?")
+        return whole, count
 
     def is_told_more(self, one: Candidate) -> bool:
         """Whether a passage says anything that the question does not."""
@@ -199,6 +214,14 @@ class Asked:
         """Whether its note tells by its name when what a passage says was, where that is asked for."""
         when = "date" in self.question.forms and (self.is_past or self.is_newest)
         return when and named.day is not None and passage.kind != "property"
+
+    def told_beside_names(self, one: Candidate) -> float:
+        """The share of the question, without the words of a note's name, that a passage has, or its
+        properties but those that name it."""
+        if one.passage.kind != "property":
+            return one.features["beside_title_share"]
+        own = (each for each in one.passage.text.split(f"{BETWEEN} ") if not NAMING.match(each))
+        return self.share(self.reading.words(" ".join(own)))
 
     def has_phrase(self, text: str) -> bool:
         """Whether a text has all that is searched for, several words, as it is written."""
@@ -373,7 +396,7 @@ def _by_words(at: int, named: Named, asked: Asked, together: _Sources) -> list[C
         features = {
             **base,
             "title_tells": float(who and not names[0] <= asked.all_words),
-            "rarest": float(bool(asked.rarest & (apart | title))),
+            "rarest": max((one.share_in(apart | title) for one in asked.rarest), default=0.0),
             "opens_note": float(opens),
             "text_share": in_text,
             "heading_share": in_heading - in_lead,
@@ -439,7 +462,7 @@ def _forms(
     if "number" in forms:
         found["number_there" if has_number(told, asked.numbers) else "number_not_there"] = 1.0
     if asked.question.measure:
-        there = EXACT[asked.question.measure][1].search(fold(text).casefold())
+        there = fits(asked.measured, passage, passage.heading, asked.reading.words, asked.numbers)
         found["measure_there" if there else "measure_not_there"] = 1.0
     if "date" in forms:
         dated = has_date(told) or asked.is_told_when(passage, named)
