@@ -19,7 +19,7 @@ from notehop.app.answer.draft import SURE, Draft, Quote, of_a_kind, of_tasks, qu
 from notehop.app.answer.material import Material, as_source, promoted, ranked_headings
 from notehop.app.answer.properties import has_typed
 from notehop.app.answer.question import fits, has_bare_amount, has_number, read, says_form
-from notehop.app.answer.reading import Named, Reading, refers, somebody_in
+from notehop.app.answer.reading import Named, Reading, is_of_people, refers, somebody_in
 from notehop.app.answer.relevance import Asked, Candidate, score
 from notehop.app.answer.sections import notes_of_sides, says_compared
 from notehop.app.answer.selection import select
@@ -214,17 +214,17 @@ NEARER = 0.06  # how much nearer to the question, as a cosine, they make their n
 
 def _in_doubt(asked: Asked, ranked: Sequence[Candidate], sources: Sequence[Named]) -> bool:
     """Whether what is likely to answer may be beside the point: no note has what much of the question
-    turns on, or of the notes compared one lacks a value of what is compared, or it is a property or a few
-    words, near only by the name of their note."""
+    turns on, or it is told of somebody else, or of the notes compared one lacks a value of what is compared,
+    or it is a property or a few words, near only by the name of their note."""
     unknown = {*_unknown(asked, telling=True)}
     weight = sum(one.weight for one in asked.terms if one.missing and one.written in unknown)
-    if weight > UNKNOWN * asked.total:
+    top = next((one for one in ranked if asked.is_told_more(one)), ranked[0])
+    if weight > UNKNOWN * asked.total or top.features["of_another"]:
         return True
     if asked.question.compared:
         notes = notes_of_sides(ranked, asked, sources)
         if any(notes):
             return not all(any(says_compared(one, asked) for one in each) for each in notes)
-    top = next((one for one in ranked if asked.is_told_more(one)), ranked[0])
     short = top.passage.kind == "property" or len(top.passage.text.split()) <= FEW
     vectors = asked.reading.vectors
     if not short or vectors is None or asked.about or has_typed(top):
@@ -483,6 +483,7 @@ def evidence_of(material: Material) -> list[Named]:
                 opens=about.get("ordinal") == 0,
                 table_head=about.get("table_head", ""),
                 goes_on=about.get("goes_on", False),
+                person=is_of_people(about),
             )
         )
     for note in material.connected:
@@ -499,6 +500,7 @@ def evidence_of(material: Material) -> list[Named]:
                 opens=about.get("ordinal") == 0,
                 table_head=about.get("table_head", ""),
                 goes_on=about.get("goes_on", False),
+                person=is_of_people(about),
             )
         )
     return found

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -103,7 +104,7 @@ class Named:
     ``subject``: its note is what a question for news is about. ``news``: its rank, from 1, among the newest
     notes with news of that; 0 for none. ``linked`` is the sentence whose link leads to it, for a connected
     note, ``link_likeness`` its cosine. ``opens``: its note begins so; ``table_head``: of an earlier table;
-    ``goes_on``: so does the list or table that it ends with.
+    ``goes_on``: so does the list or table that it ends with. ``person``: it is of the notes about people.
     """
 
     source: Source
@@ -116,6 +117,7 @@ class Named:
     opens: bool = False
     table_head: str = ""
     goes_on: bool = False
+    person: bool = False
 
     @property
     def day(self) -> date | None:
@@ -149,13 +151,31 @@ def _names_in(text: str) -> list[str]:
     return list(found)
 
 
-_REFERS = by_language("refers_")
+_REFERS, _ASKS = by_language("refers_"), by_language("asker_")
 
 
 def refers(text: str) -> bool:
     """Whether a question has a word for somebody, or something, of which was spoken before it."""
-    found = _REFERS.get(detect_language([text]))
+    return _has(_REFERS, text)
+
+
+def says_asker(text: str) -> bool:
+    """Whether a question is about who asks it: "what am I allergic to"."""
+    return _has(_ASKS, text)
+
+
+def _has(patterns: Mapping[str, re.Pattern[str]], text: str) -> bool:
+    found = patterns.get(detect_language([text]))
     return found is not None and found.search(fold(text).casefold().replace("’", "'")) is not None
+
+
+_PEOPLE = frozenset(WORD_LISTS["people"])
+
+
+def is_of_people(about: Mapping[str, Any]) -> bool:
+    """Whether the metadata of a note, its folder, type or tags, say that it is about somebody."""
+    said = " ".join((about.get("folder") or "", about.get("type") or "", *about.get("tags", ())))
+    return not _PEOPLE.isdisjoint(re.findall(r"\w+", fold(said).casefold()))
 
 
 def somebody_in(

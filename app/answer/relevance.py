@@ -23,7 +23,7 @@ from notehop.app.answer.question import (
     said_otherwise,
     says_form,
 )
-from notehop.app.answer.reading import NAMING, SHORT, Named, Reading, Term, is_bare
+from notehop.app.answer.reading import NAMING, SHORT, Named, Reading, Term, is_bare, says_asker
 from notehop.app.retrieval.abbreviations import spells
 from notehop.app.retrieval.intents import NEWEST
 from notehop.indexing.tokens.words import fold
@@ -325,6 +325,22 @@ class _Sources:
             for name in (named.source.title, *named.names)
         ]
         self._titles = {named.source.title: named.source.path for named in sources}
+        self._asks_of_own = "person" not in asked.question.forms and says_asker(asked.question.text)
+        self._named = [
+            own for named in sources if named.person for own in self._called(named, asked)
+        ]
+
+    def _called(self, named: Named, asked: Asked) -> list[frozenset[str]]:
+        """The words of the names of a note that a question has."""
+        names = (frozenset(asked.reading.words(one)) for one in (named.source.title, *named.names))
+        # Somebody may go by "I."
+        return [one for one in names if one - asked.reading.small and one <= asked.all_words]
+
+    def of_another(self, named: Named, held: frozenset[str], asked: Asked) -> bool:
+        """Whether a passage is of a note about somebody, and asked for is another, or who asks."""
+        if not named.person or self._called(named, asked):
+            return False
+        return not any(one <= held for one in self._named) if self._named else self._asks_of_own
 
     def leads_on(self, text: str, own: str) -> bool:
         """Whether a sentence of a note says that the answer stands in another."""
@@ -366,6 +382,7 @@ def _by_words(at: int, named: Named, asked: Asked, together: _Sources) -> list[C
         "title_share": asked.share(title),
         "chunk_share": asked.share(held),
         "alias_asked": max(map(asked.share, aliases), default=0.0),
+        "of_another": float(together.of_another(named, held, asked)),
     }
     by_name = bool(asked.about) and any(asked.about == name - small for name in names)
     found: list[Candidate] = []
