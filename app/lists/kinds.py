@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
 from itertools import chain
 
+from notehop.app.answer.question import read
 from notehop.app.lists.period import Period
 from notehop.app.lists.vault_question import (
     ANYWHERE,
@@ -30,8 +31,9 @@ from notehop.indexing.vault.dates import day_in_name
 
 _ASKS = re.compile(rf"^(?:(?:{'|'.join(WORDS['polite'])}) )?(?:{'|'.join(WORDS['asks'])})\b")
 ASKS_OF_A_TIME = re.compile(rf"{_ASKS.pattern}|^(?:{'|'.join(WORDS['asks_of_a_time'])})")
-_OF_A_KIND = re.compile(WORDS["of_a_kind"])
+_OF_A_KIND, _THAT_ARE = re.compile(WORDS["of_a_kind"]), re.compile(WORDS["that_are"])
 _NOT_YET, _UN = re.compile(WORDS["not_yet"]), re.compile(WORDS["un"])
+_ROW = re.compile(r"^\|", re.MULTILINE)
 _DECIDED = frozenset(WORDS["decided"])
 
 
@@ -70,7 +72,7 @@ def conditions_of(
     tokens = question.tokens(
         word for word in named if word not in idle or not kinds.isdisjoint(question.tokens(word))
     )
-    read: list[tuple[int, tuple[Condition, ...]]] = []
+    meant: list[tuple[int, tuple[Condition, ...]]] = []
     for every in question.readings(tokens, found):
         chosen = _innermost(every)
         if sum(one.kind == "path" for one in chosen) > 1:
@@ -82,7 +84,7 @@ def conditions_of(
         is_kind = _is_a_kind(chosen, left, plain, period, question)
         if bare:
             is_kind = _narrows(chosen, period, tokens, question) or (
-                len(left) > 1 and _is_so(chosen, plain, question)
+                _is_so(chosen, left, plain, question)
             )
             # "License: ISC" is no more than a property with its value.
             is_kind = is_kind or (
@@ -92,10 +94,10 @@ def conditions_of(
         if NOT.search(plain) and not any(NOT.search(plain_words(one.value)) for one in chosen):
             continue
         if is_kind and not _is_name(chosen, left, question):
-            read.append((len(left), chosen))
-    most = max((count for count, _ in read), default=0)
+            meant.append((len(left), chosen))
+    most = max((count for count, _ in meant), default=0)
     # A type says what a note is; a folder of twice as many may be what people mean.
-    best = next((chosen for count, chosen in read if count and 2 * count >= most), None)
+    best = next((chosen for count, chosen in meant if count and 2 * count >= most), None)
     of_days = not question.words_for_days.isdisjoint(question.tokens(_noun_and_rest(plain)[0]))
     if best is None and (of_days or (period is None and not bare)):
         best = _by_property(question, plain) or None
@@ -225,19 +227,22 @@ def _narrows(
     return bool(kinds) and named
 
 
-def _is_so(chosen: Sequence[Condition], plain: str, question: VaultQuestion) -> bool:
-    """Whether it is two words, what something is like and what it is: "active projects"."""
-    words = [{*question.tokens(one)} for one in plain.split()]
-    if len(chosen) != 2 or len(words) != 2:
+def _is_so(chosen: Sequence[Condition], left: Paths, plain: str, question: VaultQuestion) -> bool:
+    """Whether it is no more than what something is like and what it is: "active projects", "projects that are
+    on hold"; what one note alone is like is a property of several such notes."""
+    if len(chosen) != 2:
         return False
 
-    def own(one: Condition) -> set[str]:
+    def own(one: Condition) -> frozenset[str]:
         said = one.value.removesuffix("/**").rpartition("/")[2]
-        return {*question.tokens(one.key if one.value == "true" else said)}
+        return frozenset(question.tokens([one.key if one.value == "true" else said]))
 
-    like, kind = ([one for one in chosen if words[at] == own(one)] for at in (0, 1))
-    return any(one.kind in ("property", "tag") for one in like) and any(
-        one.kind != "property" for one in kind if one not in like
+    words = {*question.tokens(_THAT_ARE.sub(" ", plain).split())}
+    return words == own(chosen[0]) | own(chosen[1]) and any(
+        kind.kind != "property"
+        and (like.kind == "property" or (like.kind == "tag" and len(left) > 1))
+        and (len(left) > 1 or len(question.notes_meeting([kind])) > 1)
+        for like, kind in (chosen, chosen[::-1])
     )
 
 
@@ -260,6 +265,8 @@ def _is_a_kind(
     """Whether the notes are what is asked for, and not what they say."""
     if any(one.kind in ("type", "property") for one in chosen):
         return True
+    if _are_counted(chosen, left, question):
+        return False
     if period is not None:
         # The time of a file says little: a copy of the vault has new ones.
         rows = question.view.notes_at(left)
@@ -268,6 +275,17 @@ def _is_a_kind(
         return bool(chosen) or (period.is_short and named >= least)
     # One note with a tag may hold the list that is asked for.
     return len(left) > 1 and not _OF_A_KIND.search(plain)
+
+
+def _are_counted(chosen: Sequence[Condition], left: Paths, question: VaultQuestion) -> bool:
+    """Whether what the notes with a tag tell of is counted, and not they: a note that is called by the tag
+    has a table of it, and leads to none of them."""
+    if read(question.text).exact != "count" or any(one.kind != "tag" for one in chosen):
+        return False
+    view = question.view
+    called = {path for one in chosen for path in view.notes_named(one.value.rpartition("/")[2])}
+    called -= {link.path for link in view.links_from(called) if link.target_path in left}
+    return any(_ROW.search(chunk.text) for path in called for chunk in view.chunks_of(path))
 
 
 def note_of_folder(folder: str) -> str:

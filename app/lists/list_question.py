@@ -323,6 +323,8 @@ def list_question(
             return None
     matched = kept.notes.only or frozenset()
     if newest is not None:
+        for other in sorted({*view.notes_named(newest["kind"])} - matched):
+            trace.warn(on_one_line(f"the note {other} may tell of a later one"))
         return _newest(kept, question)
     path = _list_of(plain, view, matched) if period is None else None
     if path is not None and stands([path]):
@@ -353,7 +355,11 @@ def _dated_by_themselves(kept: Narrowed, view: Snapshot) -> Narrowed:
 def _most_are_of(day: date, view: Snapshot) -> bool:
     """Whether most notes are dated that day, the one before or after."""
     about = view.labels.dated(f"{day - timedelta(days=1)}", f"{day + timedelta(days=2)}")
-    return 2 * len(about) > len(view.labels.paths())
+    # A journal that is copied keeps the days in its names.
+    counts = [
+        sum(day_in_name(path) is None for path in all_of) for all_of in (about, view.labels.paths())
+    ]
+    return 2 * counts[0] > counts[1]
 
 
 def _note_asked(asked: Narrowed, view: Snapshot, trace: Trace) -> ListQuestion | None:

@@ -96,6 +96,8 @@ NOTES |= {
 }
 NOTES["Pail.md"] = "Of tin.\n\n- handle:: bent wire\n"
 NOTES["Pulley.md"] = "---\ntype: film\npotter: Iris Fell\ncap: 300\n---\nA film of clay.\n"
+NOTES |= {f"Plate {n}.md": "---\ntags: [blister]\n---\nIt shows.\n" for n in (1, 2)}
+NOTES["Blister.md"] = "| month | blisters |\n|---|---|\n| mar | 4 |\n| apr | 7 |\n"
 NOTES["Hut.md"] = "Of wood.\n\nUses: [[Stall]], tin\n"
 NOTES["Hut.md"] += "\nWhen a file is locked, the exit code is 105:\n\n```yaml\n- code: 105\n```\n"
 NOTES["Hut.md"] += (
