@@ -46,7 +46,7 @@ EXACT: Mapping[str, tuple[re.Pattern[str], re.Pattern[str]]] = {
         ("money",
          r"price|costs?|pay|pays|paid|earns?|salary|wage|charges?|fees?|expensive|preis|kosten|kostet"
          r"|prix|coute|precio|cuesta|prezzo|costa|preco|prijs|kost",
-         r"[£$€¥]|\b(?:euros?|dollars?|pounds?|pence|cents?|usd|eur|gbp|chf|francs?|free|fee|gratis"
+         r"[£$€¥]|\b(?:euros?|dollars?|pounds?|pence|cents?|usd|eur|gbp|chf|francs?|(?<!-)free|fee|gratis"
          r"|kostenlos|gratuit)\b|\b\d{1,3}(?:[,.]\d{3})+\b"),
         ("duration",
          r"how long|how many (?:seconds|minutes|hours|days|weeks|months|years)|duration|wie lange?"

@@ -480,7 +480,7 @@ def _of_its_time(
         trace.warn(f"searched in what is dated {days} or speaks of it")
         text = f"{period.rest[: period.at]}{day}{period.rest[period.at :]}"
         narrowed = asked._replace(allowed=frozenset(there))
-        keeps = (day and is_date) or not text.strip()
+        keeps = period.yearly or (day and is_date) or not text.strip()
         return ListQuestion(narrowed if keeps else narrowed._replace(text=text))
     few = not words and ASKS_OF_A_TIME.search(plain) is not None
     around = end <= question.today and daily(first - MONTH, end + MONTH)
