@@ -165,7 +165,7 @@ def _exact(asked: Asked, ranked: Sequence[Candidate], sources: Sequence[Named]) 
     fit = [
         one
         for one in ranked
-        if asked.share(one.held) >= (EVEN if asked.question.exact == "money" else 0.0)
+        if asked.share(one.held) > 0.0
         and (
             fits(
                 asked.question,
