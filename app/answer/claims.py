@@ -25,8 +25,8 @@ from notehop.app.answer.material import (
     ranked_headings,
     units,
 )
-from notehop.app.answer.passages import SentenceSpans
-from notehop.app.answer.reading import Reading
+from notehop.app.answer.quotes.passages import SentenceSpans
+from notehop.app.answer.quotes.reading import Reading
 from notehop.app.answer.support import Found, Known, Stated, held_against, judged
 from notehop.app.models import Claim, Evidence, Support
 from notehop.indexing.shown import counted

@@ -14,7 +14,7 @@ from urllib.parse import quote
 from llama_index.core.schema import NodeWithScore
 
 from notehop.app.answer.citations import MARKER, code_spans, fences, inside, source_marker
-from notehop.app.answer.passages import SentenceSpans
+from notehop.app.answer.quotes.passages import SentenceSpans
 from notehop.app.models import ConnectedNote, Evidence, LinkedFrom, Source, Support
 from notehop.app.retrieval.components import noted
 from notehop.app.retrieval.connected_notes import renumbered

@@ -22,7 +22,7 @@ from notehop.app.answer.facts import (
     unnamed,
 )
 from notehop.app.answer.material import STATING, Unit, bare, units
-from notehop.app.answer.reading import Compare, Reading, Term
+from notehop.app.answer.quotes.reading import Compare, Reading, Term
 from notehop.app.models import Source, Support
 
 WORDS = 0.55

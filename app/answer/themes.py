@@ -17,10 +17,10 @@ from llama_index.core.prompts.mixin import PromptDictType
 from notehop.app.answer.claims import Checker
 from notehop.app.answer.context import one_line
 from notehop.app.answer.draft import Draft, Part, Quote, Said, laid_out, quoted, silent
-from notehop.app.answer.extractive import EVEN, look
 from notehop.app.answer.material import Material
-from notehop.app.answer.passages import passages
-from notehop.app.answer.reading import Named, Reading
+from notehop.app.answer.quotes.extractive import EVEN, look
+from notehop.app.answer.quotes.passages import passages
+from notehop.app.answer.quotes.reading import Named, Reading
 from notehop.app.answer.synthesizer import VaultSynthesizer
 from notehop.app.models import Source
 from notehop.indexing.llm.text import without_control

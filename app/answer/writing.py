@@ -55,7 +55,7 @@ DOUBT = (
     "A look at these notes found nothing in them that clearly answers the question. If you find "
     "nothing either, say that the vault does not say."
 )
-"""What is put behind the context where :mod:`notehop.app.answer.extractive` says no."""
+"""What is put behind the context where :mod:`notehop.app.answer.quotes.extractive` says no."""
 
 ANSWER_PROMPT = ChatPromptTemplate(
     [

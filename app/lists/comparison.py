@@ -10,7 +10,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from notehop.app.answer.draft import NONE
-from notehop.app.answer.question import read
+from notehop.app.answer.quotes.question import read
 from notehop.app.lists.kinds import are_of_one_kind, asks_for_a_list
 from notehop.app.lists.lines import ARTICLE, SUMS, Lines
 from notehop.app.lists.period import Period, day_said

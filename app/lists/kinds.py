@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
 from itertools import chain
 
-from notehop.app.answer.question import read
+from notehop.app.answer.quotes.question import read
 from notehop.app.lists.period import Period
 from notehop.app.lists.vault_question import (
     ANYWHERE,

@@ -13,7 +13,7 @@ from itertools import chain, islice
 from pathlib import Path
 from unicodedata import normalize
 
-from notehop.app.answer.passages import properties
+from notehop.app.answer.quotes.passages import properties
 from notehop.app.retrieval.filters import AllowedChunks, Condition, Kind, Paths, among, notes_of
 from notehop.app.retrieval.intents import SMALL
 from notehop.indexing.stores.labels import TAG, TYPE, key_label, property_key

@@ -40,10 +40,10 @@ from notehop.app.answer.conversation import (
     with_subject,
 )
 from notehop.app.answer.draft import SURE
-from notehop.app.answer.extractive import EVEN
 from notehop.app.answer.facts import names_of
-from notehop.app.answer.question import read as question
-from notehop.app.answer.reading import refers, somebody_in
+from notehop.app.answer.quotes.extractive import EVEN
+from notehop.app.answer.quotes.question import read as question
+from notehop.app.answer.quotes.reading import refers, somebody_in
 from notehop.app.answer.synthesizer import NotehopQueryEngine
 from notehop.app.lists.follow_up import going_on
 from notehop.app.problems import agent_text, problem, unforeseen

@@ -21,11 +21,11 @@ from llama_index.core.schema import NodeWithScore
 
 from notehop.app.answer.claims import Checker
 from notehop.app.answer.conversation import Turn
-from notehop.app.answer.extractive import ExtractiveSynthesizer
 from notehop.app.answer.facts import facts_of
 from notehop.app.answer.material import CONNECTED, open_uri
-from notehop.app.answer.passages import passages
-from notehop.app.answer.reading import Reading, Term, Vectors, tokens_alike
+from notehop.app.answer.quotes.extractive import ExtractiveSynthesizer
+from notehop.app.answer.quotes.passages import passages
+from notehop.app.answer.quotes.reading import Reading, Term, Vectors, tokens_alike
 from notehop.app.answer.synthesizer import VaultSynthesizer
 from notehop.app.answer.themes import ThemeQuotes, ThemeSynthesizer
 from notehop.app.answer.writing import ANSWER_PROMPT, LlmSynthesizer

@@ -11,7 +11,7 @@ from urllib.parse import quote
 import nh3
 
 from notehop.app.answer.material import open_uri
-from notehop.app.answer.passages import BETWEEN, properties
+from notehop.app.answer.quotes.passages import BETWEEN, properties
 from notehop.app.models import NoteLink, NoteView
 from notehop.app.retrieval.filters import read as read_filters
 from notehop.app.web.markdown import Surroundings, render

@@ -11,10 +11,10 @@ from itertools import pairwise
 
 from notehop.app.answer.draft import Quote
 from notehop.app.answer.facts import names_of
-from notehop.app.answer.passages import BETWEEN, WORD_LISTS, Passage, properties
-from notehop.app.answer.question import FILED_ON
-from notehop.app.answer.reading import NAMING, Named
-from notehop.app.answer.relevance import Asked, Candidate
+from notehop.app.answer.quotes.passages import BETWEEN, WORD_LISTS, Passage, properties
+from notehop.app.answer.quotes.question import FILED_ON
+from notehop.app.answer.quotes.reading import NAMING, Named
+from notehop.app.answer.quotes.scoring import Asked, Candidate
 from notehop.app.retrieval.relevance import MEETS
 from notehop.indexing.tokens.words import fold
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from notehop.app.answer.facts import Facts, facts_of, names_of
-from notehop.app.answer.passages import BETWEEN, WORD_LISTS, Passage, by_language
-from notehop.app.answer.question import (
+from notehop.app.answer.quotes.passages import BETWEEN, WORD_LISTS, Passage, by_language
+from notehop.app.answer.quotes.question import (
     ARTICLE,
     COMPARATIVE,
     DIGITS,
@@ -23,7 +23,15 @@ from notehop.app.answer.question import (
     said_otherwise,
     says_form,
 )
-from notehop.app.answer.reading import NAMING, SHORT, Named, Reading, Term, is_bare, says_asker
+from notehop.app.answer.quotes.reading import (
+    NAMING,
+    SHORT,
+    Named,
+    Reading,
+    Term,
+    is_bare,
+    says_asker,
+)
 from notehop.app.retrieval.abbreviations import spells
 from notehop.app.retrieval.intents import NEWEST
 from notehop.indexing.tokens.words import fold

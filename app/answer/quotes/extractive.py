@@ -17,12 +17,12 @@ from notehop.app.answer.claims import Checker
 from notehop.app.answer.conversation import with_subject
 from notehop.app.answer.draft import SURE, Draft, Quote, of_a_kind, of_tasks, quoted, silent
 from notehop.app.answer.material import Material, as_source, promoted, ranked_headings
-from notehop.app.answer.properties import has_typed
-from notehop.app.answer.question import fits, has_bare_amount, has_number, read, says_form
-from notehop.app.answer.reading import Named, Reading, is_of_people, refers, somebody_in
-from notehop.app.answer.relevance import Asked, Candidate, score
-from notehop.app.answer.sections import notes_of_sides, says_compared
-from notehop.app.answer.selection import select
+from notehop.app.answer.quotes.properties import has_typed
+from notehop.app.answer.quotes.question import fits, has_bare_amount, has_number, read, says_form
+from notehop.app.answer.quotes.reading import Named, Reading, is_of_people, refers, somebody_in
+from notehop.app.answer.quotes.scoring import Asked, Candidate, score
+from notehop.app.answer.quotes.sections import notes_of_sides, says_compared
+from notehop.app.answer.quotes.selection import select
 from notehop.app.answer.synthesizer import VaultSynthesizer
 from notehop.app.models import Source
 from notehop.app.retrieval.abbreviations import spells
@@ -41,7 +41,7 @@ EVEN = 0.5  # least likelihood of an answer; what it costs is in docs/evaluation
 @cache
 def weights() -> Mapping[str, Mapping[str, float]]:
     """The fitted weights, by the name of their set."""
-    text = files("notehop.app.answer").joinpath("weights.json").read_text(encoding="utf-8")
+    text = files("notehop.app.answer.quotes").joinpath("weights.json").read_text(encoding="utf-8")
     found: Mapping[str, Mapping[str, float]] = json.loads(text)
     return found
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from notehop.app.answer.facts import names_of
-from notehop.app.answer.passages import WORD_LISTS, Passage
+from notehop.app.answer.quotes.passages import WORD_LISTS, Passage
 from notehop.indexing.tokens.words import FUNCTION_WORDS, detect_language, fold
 from notehop.indexing.vault.dates import MONTH_NUMBERS
 

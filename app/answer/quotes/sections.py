@@ -9,10 +9,10 @@ from dataclasses import replace
 
 from notehop.app.answer.draft import Part, Quote, laid_out
 from notehop.app.answer.material import headings_at
-from notehop.app.answer.passages import CARDS, WORD_LISTS, Passage
-from notehop.app.answer.question import fits, has_date
-from notehop.app.answer.reading import Named, is_bare
-from notehop.app.answer.relevance import Asked, Candidate
+from notehop.app.answer.quotes.passages import CARDS, WORD_LISTS, Passage
+from notehop.app.answer.quotes.question import fits, has_date
+from notehop.app.answer.quotes.reading import Named, is_bare
+from notehop.app.answer.quotes.scoring import Asked, Candidate
 from notehop.app.retrieval.abbreviations import spells
 from notehop.indexing.tokens.words import fold
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from notehop.app.answer.material import RankedHeadings
-from notehop.app.answer.passages import (
+from notehop.app.answer.quotes.passages import (
     BETWEEN,
     NAME,
     WORD_LISTS,
@@ -21,7 +21,7 @@ from notehop.app.answer.passages import (
     by_language,
     passages,
 )
-from notehop.app.answer.question import DIGITS, SAID_ALIKE, UNIT, Question
+from notehop.app.answer.quotes.question import DIGITS, SAID_ALIKE, UNIT, Question
 from notehop.app.models import Source
 from notehop.app.retrieval.relevance import noted_on
 from notehop.indexing.tokens.words import detect_language, fold

@@ -11,12 +11,18 @@ from dataclasses import replace
 from itertools import chain
 
 from notehop.app.answer.draft import Quote
-from notehop.app.answer.passages import WORD_LISTS, Passage
-from notehop.app.answer.properties import OPEN, AskedEvents, AskedFields, AskedProperties, has_typed
-from notehop.app.answer.question import DIGITS, fits
-from notehop.app.answer.reading import Named
-from notehop.app.answer.relevance import Asked, Candidate
-from notehop.app.answer.sections import (
+from notehop.app.answer.quotes.passages import WORD_LISTS, Passage
+from notehop.app.answer.quotes.properties import (
+    OPEN,
+    AskedEvents,
+    AskedFields,
+    AskedProperties,
+    has_typed,
+)
+from notehop.app.answer.quotes.question import DIGITS, fits
+from notehop.app.answer.quotes.reading import Named
+from notehop.app.answer.quotes.scoring import Asked, Candidate
+from notehop.app.answer.quotes.sections import (
     EXACT,
     LONGEST_LIST,
     NEAR,
