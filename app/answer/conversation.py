@@ -7,12 +7,10 @@ subject is carried over, and the answer says so first.
 from __future__ import annotations
 
 import re
-import tomllib
 import unicodedata
 from collections.abc import Callable, Generator, Sequence, Set
 from dataclasses import dataclass, field, replace
 from itertools import chain, combinations, dropwhile, groupby, takewhile
-from pathlib import Path
 
 from llama_index.core.base.llms.generic_utils import messages_to_history_str
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
@@ -22,10 +20,11 @@ from llama_index.core.prompts import PromptTemplate
 
 from notehop.app.answer.context import body, one_line
 from notehop.app.answer.draft import Draft, of_a_kind
-from notehop.app.answer.facts import names_of
 from notehop.app.answer.material import Material
+from notehop.app.answer.names import names_of
 from notehop.app.answer.quotes.question import ARTICLE, read
 from notehop.app.answer.quotes.reading import refers
+from notehop.app.answer.quotes.words import WORD_LISTS
 from notehop.app.answer.synthesizer import VaultSynthesizer, respond
 from notehop.app.models.query import Filters
 from notehop.app.retrieval.intents import SMALL
@@ -79,13 +78,8 @@ class Turn:
     filters: Filters = field(default_factory=Filters)
 
 
-_WORDS: dict[str, list[str]] = tomllib.loads(
-    Path(__file__).with_name("words.toml").read_text("utf-8")
-)
-
-
 def _one_of(*names: str) -> str:
-    return "|".join(chain.from_iterable(_WORDS[name] for name in names))
+    return "|".join(chain.from_iterable(WORD_LISTS[name] for name in names))
 
 
 _PRONOUNS = re.compile(rf"\b(?:{_one_of('pronouns')})\b")
@@ -100,7 +94,7 @@ _ELLIPSIS = re.compile(
     rf"|(?:{_one_of('asks')})(?: \w+)?)"
 )
 _ASKS = re.compile(rf"\b(?:{_one_of('asks')})\b")
-_NOTHING_OWN = frozenset(_WORDS["nothing_own"])
+_NOTHING_OWN = frozenset(WORD_LISTS["nothing_own"])
 _COURTESY = re.compile(rf"\b(?:{_one_of('courtesy')})\b")
 _POLITE = f"(?:{_one_of('courtesy', 'assent', 'please')})"
 _BESIDE = {

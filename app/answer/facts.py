@@ -6,13 +6,14 @@ Words are compared as the index reads them, folded and stemmed.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import isinf
 
 from text_to_num import find_numbers
 
+from notehop.app.answer.names import NAME_TOKEN, Words
 from notehop.indexing.tokens.words import detect_language, fold
 from notehop.indexing.vault.dates import MONTH_NUMBERS
 
@@ -371,20 +372,12 @@ def _plain(value: float) -> str:
     return str(int(value)) if value == int(value) else f"{value:.6g}"
 
 
-Words = Callable[[str], Sequence[str]]
-"""Text -> its words, folded and stemmed, function words included."""
-
 SCOPE = 6
 """Words that say something behind a negation that are taken to be denied, within its clause."""
 
-_NAME_TOKEN = re.compile(r"[^\W_]+(?:['’.\-][^\W_]+)*")
 _BREAK = re.compile(
     r"[.!?:;,()\[\]“”\"«»|\n]|\s[–—-]\s|(?:^|\s)(?:but|aber|sondern|mais|pero|ma|mas|maar|men|но)(?=\s)"
 )
-_BEFORE = 80  # characters before a word that tell whether a sentence begins with it
-
-_BEGIN = re.compile(r"[.!?:;|\n“”\"«»(\[]\s*(?:[-*+>#]+\s*)?$")
-
 _DENY = """
     no not never none nothing nobody nowhere neither nor without cannot cant dont doesnt didnt isnt
     arent wasnt werent wont wouldnt shouldnt couldnt hasnt havent hadnt
@@ -413,62 +406,6 @@ class Denied:
     mark: str = ""
 
 
-def names_of(text: str) -> list[str]:
-    """Return the words with a capital where no sentence begins, and those with letters and digits.
-
-    Months are none: dates are read elsewhere (:mod:`notehop.app.answer.facts`).
-    """
-    found = []
-    for match in _NAME_TOKEN.finditer(text):
-        word = match[0]
-        letters = any(one.isalpha() for one in word)
-        digits = any(one.isdigit() for one in word)
-        if letters and digits:
-            if re.fullmatch(r"v?\d.*", word) is None:
-                found.append(word)
-            continue
-        before = text[max(0, match.start() - _BEFORE) : match.start()].rstrip(" \t*_=~>#-")
-        begins = not before or _BEGIN.search(before) is not None
-        # A word with an ending of possession and no article is a name wherever it stands.
-        owns = re.search(r"['’]s$", word) is not None
-        shouts = len(word) > 1 and word.isupper()
-        if not letters or not word[0].isupper() or (begins and not shouts and not owns):
-            continue
-        if len(word) > 1 and fold(word).casefold() not in MONTH_NUMBERS:
-            found.append(word)
-    return list(dict.fromkeys(found))
-
-
-def first_word(text: str) -> str:
-    """Return the first word of a sentence if it has a capital: only who knows the name can tell
-    whether it is one."""
-    found = _NAME_TOKEN.search(text)
-    return found[0] if found and found[0][0].isupper() and found[0][1:].islower() else ""
-
-
-def unnamed(names: Collection[str], known: Collection[str], words: Words) -> list[str]:
-    """Return the names that a source does not have, as they are written.
-
-    A name is there if each of its words is, or one that begins as it does (``Dane``, ``Danish``).
-
-    :param known: the words of the source, its title and headings included.
-    """
-    found = []
-    for name in names:
-        plain = re.sub(r"['’]s$", "", name)
-        parts = [one for one in words(plain) if one]
-        if parts and not all(_is_there(part, known) for part in parts):
-            found.append(name)
-    return found
-
-
-def _is_there(part: str, known: Collection[str]) -> bool:
-    if part in known:
-        return True
-    begin = part[: max(4, len(part) - 3)]
-    return len(part) >= 5 and part.isalpha() and any(one.startswith(begin) for one in known)
-
-
 def denied(text: str, words: Words, small: Collection[str]) -> Denied:
     """Return what a text denies.
 
@@ -478,7 +415,7 @@ def denied(text: str, words: Words, small: Collection[str]) -> Denied:
     hidden: set[str] = set()
     mark = ""
     for clause in _BREAK.split(text):
-        tokens = [match[0] for match in _NAME_TOKEN.finditer(clause)]
+        tokens = [match[0] for match in NAME_TOKEN.finditer(clause)]
         left = 0
         for token in tokens:
             plain = re.sub(r"['’]", "", fold(token).casefold())

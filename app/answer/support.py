@@ -10,18 +10,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from notehop.app.answer.facts import (
-    Facts,
-    contradicted,
-    denied,
-    facts_of,
-    first_word,
-    lacking,
-    names_of,
-    turned,
-    unnamed,
-)
+from notehop.app.answer.facts import Facts, contradicted, denied, facts_of, lacking, turned
 from notehop.app.answer.material import STATING, Unit, bare, units
+from notehop.app.answer.names import first_word, names_of, unnamed
 from notehop.app.answer.quotes.reading import Compare, Reading, Term
 from notehop.app.models import Source, Support
 

@@ -12,7 +12,8 @@ from itertools import chain, product
 
 from notehop.app.answer.citations import fence_after
 from notehop.app.answer.draft import FEW
-from notehop.app.answer.quotes.question import SAID_ALIKE, read
+from notehop.app.answer.quotes.exact import SAID_ALIKE
+from notehop.app.answer.quotes.question import read
 from notehop.app.lists.kinds import asks_for_a_list
 from notehop.app.lists.period import Period, day_said
 from notehop.app.lists.vault_question import (

@@ -40,7 +40,7 @@ from notehop.app.answer.conversation import (
     with_subject,
 )
 from notehop.app.answer.draft import SURE
-from notehop.app.answer.facts import names_of
+from notehop.app.answer.names import names_of
 from notehop.app.answer.quotes.extractive import EVEN
 from notehop.app.answer.quotes.question import read as question
 from notehop.app.answer.quotes.reading import refers, somebody_in

@@ -16,23 +16,20 @@ from importlib.resources import files
 from notehop.app.answer.claims import Checker
 from notehop.app.answer.conversation import with_subject
 from notehop.app.answer.draft import SURE, Draft, Quote, of_a_kind, of_tasks, quoted, silent
-from notehop.app.answer.material import Material, as_source, promoted, ranked_headings
+from notehop.app.answer.material import Material, promoted
+from notehop.app.answer.quotes.asked_question import Asked, Candidate
+from notehop.app.answer.quotes.exact import fits, has_bare_amount, has_number
 from notehop.app.answer.quotes.properties import has_typed
-from notehop.app.answer.quotes.question import fits, has_bare_amount, has_number, read, says_form
-from notehop.app.answer.quotes.reading import Named, Reading, is_of_people, refers, somebody_in
-from notehop.app.answer.quotes.scoring import Asked, Candidate, score
+from notehop.app.answer.quotes.question import read, says_form
+from notehop.app.answer.quotes.reading import Named, Reading, evidence_of, refers, somebody_in
+from notehop.app.answer.quotes.scoring import score
 from notehop.app.answer.quotes.sections import notes_of_sides, says_compared
 from notehop.app.answer.quotes.selection import select
 from notehop.app.answer.synthesizer import VaultSynthesizer
 from notehop.app.models import Source
 from notehop.app.retrieval.abbreviations import spells
-from notehop.app.retrieval.intents import DECIDED_BY
 from notehop.app.retrieval.subqueries import parts_of, questions_in
 from notehop.indexing.tokens.words import fold
-
-SUBJECT, NEWS = "subject", "recent"
-"""The signals that find what a question for news is about, and the newest notes with news of it."""
-
 
 DOUBT = 0.8  # likelihood of what seems to be surer, and may be beside the point
 EVEN = 0.5  # least likelihood of an answer; what it costs is in docs/evaluation.md
@@ -461,50 +458,3 @@ class ExtractiveSynthesizer(VaultSynthesizer):
 
 def _place(source: Source) -> tuple[str, tuple[int, int], str]:
     return source.path, source.lines, source.text
-
-
-def evidence_of(material: Material) -> list[Named]:
-    """What may be quoted: the sources, then the connected notes."""
-    found = []
-    for source in material.sources:
-        signals, about = source.signals or {}, material.of(source.marker)
-        # The ranks that signals gave which decided the place: 0 if one gave none, or only voted.
-        subject, news = (
-            int(signals.get(name, {}).get("rank") or 0) * (name in (about.get(DECIDED_BY) or ()))
-            for name in (SUBJECT, NEWS)
-        )
-        found.append(
-            Named(
-                source,
-                material.names(source.marker),
-                ranked_headings(about),
-                subject=subject > 0,
-                news=news,
-                opens=about.get("ordinal") == 0,
-                table_head=about.get("table_head", ""),
-                goes_on=about.get("goes_on", False),
-                person=is_of_people(about),
-            )
-        )
-    for note in material.connected:
-        about, evidence = material.of(note.label), note.evidence or {}
-        if about.get("filtered_out"):
-            continue
-        found.append(
-            Named(
-                as_source(note),
-                material.names(note.label),
-                ranked_headings(about),
-                linked=note.linked_from.sentence or note.title,
-                link_likeness=_number(evidence.get("sentence_similarity")) or 0.0,
-                opens=about.get("ordinal") == 0,
-                table_head=about.get("table_head", ""),
-                goes_on=about.get("goes_on", False),
-                person=is_of_people(about),
-            )
-        )
-    return found
-
-
-def _number(value: float | str | None) -> float | None:
-    return float(value) if isinstance(value, int | float) else None

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from itertools import pairwise
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from notehop.app.answer.citations import Range, Stretch, stretch_of
@@ -20,22 +18,6 @@ from notehop.indexing.vault.plain import LABELLED, line_ends
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
-
-
-WORD_LISTS: Mapping[str, Sequence[str]] = tomllib.loads(
-    Path(__file__).with_name("words.toml").read_text("utf-8")
-)
-"""What words tell, in several languages -> these words, folded."""
-
-
-def by_language(kind: str) -> dict[str, re.Pattern[str]]:
-    """Language -> an expression for the words of a kind in it; their lists are called so, with it behind."""
-    return {
-        name.removeprefix(kind): re.compile(rf"\b(?:{'|'.join(words)})\b")
-        for name, words in WORD_LISTS.items()
-        if name.startswith(kind)
-    }
-
 
 SentenceSpans = Callable[[str], Sequence[Range]]
 """Text -> half-open character ranges of its sentences, in order."""

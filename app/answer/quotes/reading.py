@@ -11,20 +11,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from notehop.app.answer.material import RankedHeadings
-from notehop.app.answer.quotes.passages import (
-    BETWEEN,
-    NAME,
-    WORD_LISTS,
-    Passage,
-    SentenceSpans,
-    by_language,
-    passages,
-)
-from notehop.app.answer.quotes.question import DIGITS, SAID_ALIKE, UNIT, Question
+from notehop.app.answer.material import Material, RankedHeadings, as_source, ranked_headings
+from notehop.app.answer.quotes.exact import DIGITS, SAID_ALIKE, UNIT
+from notehop.app.answer.quotes.passages import BETWEEN, NAME, Passage, SentenceSpans, passages
+from notehop.app.answer.quotes.question import Question
+from notehop.app.answer.quotes.words import WORD_LISTS, by_language
 from notehop.app.models import Source
+from notehop.app.retrieval.intents import DECIDED_BY
 from notehop.app.retrieval.relevance import noted_on
 from notehop.indexing.tokens.words import detect_language, fold
+
+SUBJECT, NEWS = "subject", "recent"
+"""The signals that find what a question for news is about, and the newest notes with news of it."""
 
 SHORT = 5  # words of what may be no more than a label
 LONGEST_NAMES = 24  # words of a line that may be names of notes alone
@@ -257,3 +255,50 @@ def _names_alone(text: str, named: Callable[[Sequence[str]], Collection[str]]) -
             return False
         at += longest
     return True
+
+
+def evidence_of(material: Material) -> list[Named]:
+    """What may be quoted: the sources, then the connected notes."""
+    found = []
+    for source in material.sources:
+        signals, about = source.signals or {}, material.of(source.marker)
+        # The ranks that signals gave which decided the place: 0 if one gave none, or only voted.
+        subject, news = (
+            int(signals.get(name, {}).get("rank") or 0) * (name in (about.get(DECIDED_BY) or ()))
+            for name in (SUBJECT, NEWS)
+        )
+        found.append(
+            Named(
+                source,
+                material.names(source.marker),
+                ranked_headings(about),
+                subject=subject > 0,
+                news=news,
+                opens=about.get("ordinal") == 0,
+                table_head=about.get("table_head", ""),
+                goes_on=about.get("goes_on", False),
+                person=is_of_people(about),
+            )
+        )
+    for note in material.connected:
+        about, evidence = material.of(note.label), note.evidence or {}
+        if about.get("filtered_out"):
+            continue
+        found.append(
+            Named(
+                as_source(note),
+                material.names(note.label),
+                ranked_headings(about),
+                linked=note.linked_from.sentence or note.title,
+                link_likeness=_number(evidence.get("sentence_similarity")) or 0.0,
+                opens=about.get("ordinal") == 0,
+                table_head=about.get("table_head", ""),
+                goes_on=about.get("goes_on", False),
+                person=is_of_people(about),
+            )
+        )
+    return found
+
+
+def _number(value: float | str | None) -> float | None:
+    return float(value) if isinstance(value, int | float) else None

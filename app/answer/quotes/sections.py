@@ -9,10 +9,11 @@ from dataclasses import replace
 
 from notehop.app.answer.draft import Part, Quote, laid_out
 from notehop.app.answer.material import headings_at
-from notehop.app.answer.quotes.passages import CARDS, WORD_LISTS, Passage
-from notehop.app.answer.quotes.question import fits, has_date
+from notehop.app.answer.quotes.asked_question import Asked, Candidate
+from notehop.app.answer.quotes.exact import fits, has_date
+from notehop.app.answer.quotes.passages import CARDS, Passage
 from notehop.app.answer.quotes.reading import Named, is_bare
-from notehop.app.answer.quotes.scoring import Asked, Candidate
+from notehop.app.answer.quotes.words import WORD_LISTS
 from notehop.app.retrieval.abbreviations import spells
 from notehop.indexing.tokens.words import fold
 
@@ -351,3 +352,30 @@ def is_view(passage: Passage) -> bool:
 def length_of(parts: Iterable[Passage]) -> int:
     """In words."""
     return sum(len(one.text.split()) for one in parts)
+
+
+STEP = re.compile(r"\d+[.)] ")
+
+
+def in_order(quotes: Sequence[Quote]) -> list[Quote]:
+    """The quotes, the steps of the section of the first before the others, in their order."""
+
+    def place(one: Quote) -> tuple[str, str]:
+        return one.source.path, one.source.heading
+
+    own = [one for one in quotes if place(one) == place(quotes[0]) and STEP.match(one.text)]
+    own.sort(key=lambda one: (one.source.lines, one.ranges))
+    return [*own, *(one for one in quotes if one not in own)]
+
+
+def leads_to(one: Candidate, title: str) -> bool:
+    """Whether a sentence says that more stands in another note, by its title."""
+    text = one.passage.text
+    if len(title) < 4 or title not in text:
+        return False
+    name = re.escape(title)
+    leads = rf"[,;:–—] see {name}|(?:[,;:–—]|\b(?:in|at|under|see)) {name} > "
+    return (
+        bool(one.features["says_where"])
+        or re.search(rf"(?:{leads})[^.]{{0,60}}[.)!\]]*$", text) is not None
+    )

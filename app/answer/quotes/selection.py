@@ -11,33 +11,32 @@ from dataclasses import replace
 from itertools import chain
 
 from notehop.app.answer.draft import Quote
-from notehop.app.answer.quotes.passages import WORD_LISTS, Passage
-from notehop.app.answer.quotes.properties import (
-    OPEN,
-    AskedEvents,
-    AskedFields,
-    AskedProperties,
-    has_typed,
-)
-from notehop.app.answer.quotes.question import DIGITS, fits
+from notehop.app.answer.quotes.asked_question import Asked, Candidate
+from notehop.app.answer.quotes.events import AskedEvents
+from notehop.app.answer.quotes.exact import DIGITS, fits
+from notehop.app.answer.quotes.passages import Passage
+from notehop.app.answer.quotes.properties import OPEN, AskedFields, AskedProperties, has_typed
 from notehop.app.answer.quotes.reading import Named
-from notehop.app.answer.quotes.scoring import Asked, Candidate
 from notehop.app.answer.quotes.sections import (
     EXACT,
     LONGEST_LIST,
     NEAR,
+    STEP,
     STEPS,
     Sections,
     agreement_of,
     defines,
     expands,
+    in_order,
     is_one_of_rows,
     is_view,
+    leads_to,
     length_of,
     names_by,
     notes_of_sides,
     says_compared,
 )
+from notehop.app.answer.quotes.words import WORD_LISTS
 from notehop.indexing.tokens.words import fold
 
 OF_ONE = 120  # words that are quoted of one section: it is whole, as most are shorter
@@ -191,7 +190,7 @@ class _Selection:
         if self.newest and quotes:
             day = self.sources[order[0]].day
             quotes[0] = replace(quotes[0], name=f"The newest that was found, of {day}")
-        return _in_order(quotes) if quotes and _STEP.match(quotes[0].text) else quotes
+        return in_order(quotes) if quotes and STEP.match(quotes[0].text) else quotes
 
     def _passages(self, source: int) -> Sequence[Passage]:
         return self.sources[source].passages(self.asked.reading.sentences)
@@ -260,7 +259,7 @@ class _Selection:
         beside = [other for other in self.found if other.source == one.source]
         for other in self.found:
             title = self.sources[other.source].source.title
-            if other.source != one.source and any(_leads_to(each, title) for each in beside):
+            if other.source != one.source and any(leads_to(each, title) for each in beside):
                 fits = other.score >= one.score - FAR and self._is_about(other, one)
                 return [other.source] if fits else []
         return []
@@ -274,7 +273,7 @@ class _Selection:
             there = {
                 at
                 for at, named in enumerate(self.sources)
-                if at != pointer.source and _leads_to(pointer, named.source.title)
+                if at != pointer.source and leads_to(pointer, named.source.title)
             }
             meant = next((one for one in found if one.source in there), None)
             if meant is None or not self._is_about(meant, pointer):
@@ -489,19 +488,7 @@ class _Selection:
 
 
 _FORMER = re.compile(rf"\W*(?:{'|'.join(WORD_LISTS['former'])})")
-_STEP = re.compile(r"\d+[.)] ")
 _ALONE = re.compile(rf"{DIGITS.pattern}(?![^\W\d_]|\d)")  # "5.1", and not "11ty"
-
-
-def _in_order(quotes: Sequence[Quote]) -> list[Quote]:
-    """The quotes, the steps of the section of the first before the others, in their order."""
-
-    def place(one: Quote) -> tuple[str, str]:
-        return one.source.path, one.source.heading
-
-    own = [one for one in quotes if place(one) == place(quotes[0]) and _STEP.match(one.text)]
-    own.sort(key=lambda one: (one.source.lines, one.ranges))
-    return [*own, *(one for one in quotes if one not in own)]
 
 
 def _first_of(
@@ -516,16 +503,3 @@ def _first_of(
         return ranked
     rest = [one for one in ranked if one is not best]
     return [replace(best, score=rest[0].score), *rest]
-
-
-def _leads_to(one: Candidate, title: str) -> bool:
-    """Whether a sentence says that more stands in another note, by its title."""
-    text = one.passage.text
-    if len(title) < 4 or title not in text:
-        return False
-    name = re.escape(title)
-    leads = rf"[,;:–—] see {name}|(?:[,;:–—]|\b(?:in|at|under|see)) {name} > "
-    return (
-        bool(one.features["says_where"])
-        or re.search(rf"(?:{leads})[^.]{{0,60}}[.)!\]]*$", text) is not None
-    )

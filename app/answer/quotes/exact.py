@@ -1,0 +1,208 @@
+"""What an answer must have in it, a sum, an age, a count, a date, and whether a passage has it. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from notehop.app.answer.names import names_of
+from notehop.app.answer.quotes.passages import Passage
+from notehop.app.answer.quotes.words import WORD_LISTS
+from notehop.indexing.tokens.words import FUNCTION_WORDS, fold
+from notehop.indexing.vault.dates import MONTH_NUMBERS
+
+if TYPE_CHECKING:
+    from notehop.app.answer.quotes.question import Question
+
+DIGITS = re.compile(r"\d+(?:[.,:/-]\d+)*")
+_DATE = re.compile(
+    r"\b(?:1[5-9]|20|21)\d\d\b|\b\d{4}-\d\d(?:-\d\d)?\b|\b\d{1,2}[./]\d{1,2}[./]\d{2,4}\b"
+    r"|\b\d{1,2}:\d\d\b|\b[0-3]?\d\.(?:0[1-9]|1[0-2])\.(?!\d)"
+    r"|\b(?:mo\W+di|mon?\W+tue?|lun?\W+mar|ma\W+di|seg\W+ter|man\W+tis|пн\W+вт)\b"
+)
+_APART = re.compile(
+    r"\b(?:days?|weeks?|months?|years?|tage?n?|wochen?|monate?n?|jahre?n?|jours?|semaines?|mois|ans|dias?"
+    r"|semanas?|meses|anos?|giorn[oi]|settiman[ae]|mes[ei]|ann[oi]|dag(?:en)?|we(?:ek|ken)|maand(?:en)?|jaar)\b"
+    r"[^.,!?]{0,20}\b(?:ago|before|after|later|earlier|zuvor|spater|danach|avant|apres|antes|despues|depois"
+    r"|prima|dopo|fa|geleden|later|eerder)\b|\b(?:vor|nach|il y a|hace|ha) (?:\d+|ein\w{0,2}|une?|una)"
+    r" (?:tag|woche|monat|jahr|jour|semaine|mois|ans|dia|semana|mes|ano)(?:e?[ns])?\b"
+)
+_MONTHS = "|".join(sorted({*MONTH_NUMBERS} - FUNCTION_WORDS["en"]))
+_OF_MONTH = re.compile(
+    rf"\b\d{{1,2}}(?:st|nd|rd|th|\.)? (?:of )?(?:may|{_MONTHS})\b|\b(?:{_MONTHS})\.? \d{{1,4}}\b"
+)
+_WORD = re.compile(r"[^\W\d_]+")
+_DAYS, NUMBER_WORDS = (frozenset(WORD_LISTS[name]) for name in ("days", "numbers"))
+
+SAID_ALIKE = tuple(frozenset(words.split()) for words in WORD_LISTS["alike"])
+"""Words that say nearly the same; of units their signs as well."""
+
+MEASURES = ("money", "duration", "age", "size", "weight", "share", "contact")
+EXACT: Mapping[str, tuple[re.Pattern[str], re.Pattern[str]]] = {
+    name: (re.compile(rf"\b(?:{asked})\b" if name in MEASURES else asked), re.compile(found))
+    for name, asked, found in (
+        ("money",
+         r"price|costs?|pay|pays|paid|earns?|salary|wage|charges?|fees?|expensive|preis|kosten|kostet"
+         r"|prix|coute|precio|cuesta|prezzo|costa|preco|prijs|kost",
+         r"[£$€¥]|\b(?:euros?|dollars?|pounds?|pence|cents?|usd|eur|gbp|chf|francs?|(?<!-)free|fee|gratis"
+         r"|kostenlos|gratuit)\b|\b\d{1,3}(?:[,.]\d{3})+\b"),
+        ("duration",
+         r"how long|how many (?:seconds|minutes|hours|days|weeks|months|years)|duration|wie lange?"
+         r"|combien de temps|cuanto tiempo|quanto tempo|hoe lang",
+         r"\b(?:seconds?|minutes?|hours?|days?|weeks?|months?|years?|fortnight|forever|sekunden?"
+         r"|minuten?|stunden?|tage?n?|wochen?|monate?n?|jahre?n?|jours?|semaines?|mois|ans|heures?"
+         r"|dias?|semanas?|mes|meses|anos?|horas?|giorni|settiman[ae]|mes[ei]|ann[oi]|or[ae]|dagen"
+         r"|weken|maanden|jaar|uur)\b|\d ?(?:s|ms|mins?|h|hrs?|d|w|wks?|mths?|yrs?)\b|\d+:\d\d"),
+        ("age",
+         r"how old|age of|wie alt|quel age|cuantos anos|quanti anni|hoe oud",
+         r"\d(?:st|nd|rd|th|[.eo]|er)? (?:birthday|geburtstag|anniversaire|cumpleanos|compleanno|verjaardag)"
+         r"|\b(?:born|aged?|turn(?:s|ed)(?= \d)|nee?|nacid[oa]|nat[oa]|geboren) "
+         r"|\d[ -](?:years?|jahre?|ans|anos|anni|jaar)\b"
+         r"|\b(?:built|made|founded in|dates? from|year|gebaut|baujahr|seit|annee|depuis|desde|dal|anno)\b"
+         r"[^.]{0,30}"
+         r"\b(?:1[5-9]|20)\d\d\b|[- ](?:years?|months?)[- ]old\b"),
+        ("size",
+         r"how (?:deep|high|tall|wide|far|big|large)|height|depth|width|distance"
+         r"|wie (?:tief|weit|breit)|hoe (?:diep|ver)",
+         r"\d[ -]?(?:m|km|cm|mm|ft|feet|foot|in|inch(?:es)?|miles?|met(?:re|er)s?|kilomet\w+|hectares?"
+         r"|ha|px|[kmgt]i?b|(?:kilo|mega|giga|tera)?(?:bytes?|octets?))\b"),
+        ("weight",
+         r"how heavy|weights?|weighs?|wie schwer|poids|pese|peso|pesa|gewicht",
+         r"\d ?(?:kg|kilos?|kilogram\w*|g|grams?|t|tonnes?|tons?|lbs?|pounds|stone|oz)\b"),
+        ("share",
+         r"per ?cent|percentage|prozent|pourcentage|porcentaje|percentuale",
+         r"%|\bper ?cent|prozent|pour cent|por ciento|per cento"),
+        ("contact",
+         r"(?:tele)?phone(?: number)?|(?<!an )e-?mail(?: address|(?= (?:of|for|to|von|de|van)\b)|$)"
+         r"|telefonnummer|numero de telephone",
+         r"(?<![\d-])\+?\d[\d ()/]{5,}\d(?![\d-])|\w@\w"),
+        ("colour",
+         r"\b(?:(?:which|what)(?: is| was|s)?(?: the)?(?: \w+){0,3} colou?r|welche farbe|quelle couleur"
+         r"|(?:que|de que) color|che colore|que cor|welke kleur)\b",
+         r"\b(?:red|green|blue|yellow|black|white|gr[ea]y|brown|orange|purple|pink|rot|gr[uü]n|blau|gelb"
+         r"|schwarz|wei(?:ss|ß)|grau|braun|rouge|verte?|bleue?|jaune|noire?|blanc(?:he)?|gris|roj[oa]|azul"
+         r"|amarill[oa]|negr[oa]|blanc[oa]|ross[oa]|giall[oa]|ner[oa]|bianc[oa]|rood|groen|blauw|geel|wit)\b"
+         r"|#[0-9a-f]{3,6}\b"),
+        ("version",
+         r"\b(?:which|what|welche|quelle|que|welke)(?: \w+)? (?:version|release)\b|\bversion number\b",
+         r"\bv?\d+(?:\.[\dx]+)+\b|\b\w+ v?\d+\b"),
+        ("secret",
+         r"\b(?:password|passcode|api key|secret key|access token|passwort|kennwort|mot de passe|contrasena"
+         r"|senha|wachtwoord)\b",
+         r"(?:password|passcode|\bpw|\bpin|key|secret|token|passwort|kennwort|mot de passe|contrasena|senha"
+         r"|wachtwoord)"
+         r"\b\W*(?:(?:is|ist|est|es|:|=)\s*\S|(?:affichee?|rangee?|ecrite?|guardad[oa]|steht|hangt|klebt|kept|written|stuck|taped)\b)"),
+        ("birthday",
+         r"\b(?:birthday|geburtstag|anniversaire|cumpleanos|compleanno|verjaardag)\b"
+         r"|^(?:when|wann|quand|cuando|quando|wanneer) .*\b(?:born|geboren|nee?|nacio|nat[oa])\b",
+         r"\b(?:birthday|births?|born|geburtstag|geboren|anniversaire|nee?|cumpleanos|nacid[oa]|nat[oa]"
+         r"|compleanno|verjaardag)\b"),
+        ("date",
+         r"^(?:(?:and|so|bis|seit|ab|depuis|desde|hasta|da|ate|sinds|tot) |jusqu'a )?"
+         r"(?:when(?: exactly)? (?:is|was|are|were|did|does|do|will|has|have|s)|wann|quand|cuando|quando"
+         r"|wanneer)\b|\b(?:deadline|birthday|due date|(?:what|which) (?:day|date|year))\b",
+         ""),
+    )
+}  # fmt: skip
+"""What is asked for to the letter -> how, and what a text has that says it: the measures, in their
+order, then the other kinds; a date is read by :func:`has_date`."""
+
+FILED_ON = re.compile(
+    r"(?:^|·)\s*(?:date )?(?:created|modified|updated|last modified)(?: (?:at|on))?:\s*(?:\[\[)?\d[^·]*",
+    re.IGNORECASE,
+)
+"""When a note was made: no date of what it is about."""
+
+CLOSE = 4  # words between a number and what it counts, at most
+UNIT = 2  # letters of a word that may be a unit
+
+
+def fits(
+    question: Question,
+    passage: Passage,
+    heading: str,
+    words: Callable[[str], Sequence[str]],
+    known: Collection[str] = (),
+) -> bool:
+    """Whether a passage has what an answer must have in it.
+
+    :param heading: what the passage stands under.
+    :param words: text -> its words, folded and stemmed.
+    :param known: numbers of the question, which are no answer to it.
+    """
+    text = f"{passage.lead} {passage.text}"
+    plain = fold(text).casefold()
+    if question.exact == "count":
+        counted = frozenset(words(question.counted))
+        if passage.kind in ("item", "row") and counted & {*words(f"{passage.lead} {heading}")}:
+            return True  # Who lists them lets them be counted.
+        others = frozenset(words(said_otherwise(question.counted)))
+        return any(counted & {*words(one)} for one in _NUMBERED.findall(plain)) or any(
+            counted & {*words(behind)} or others & {*words(beside)}
+            for behind, beside in _beside_numbers(plain)
+        )
+    if question.exact == "date":
+        return has_date(FILED_ON.sub("", text))
+    if question.exact == "number":
+        return has_number(text, known)
+    if question.exact == "person":
+        asked = fold(question.text).casefold()
+        return any(fold(one).casefold() not in asked for one in names_of(text))
+    asks, found = EXACT[question.exact]
+    if found.search(plain):
+        return True
+    # Who names the measure need not say its unit: "price: 35".
+    named = asks.search(fold(question.text).casefold()) if question.exact in MEASURES else None
+    stems = {*words(f"{named[0]} {said_otherwise(named[0])}")} if named is not None else set[str]()
+    said = re.findall(r"\w+", f"{heading} {plain}")
+    follows = (at for at, word in enumerate(said) if stems.intersection(words(word)))
+    behind = (said[at + 1 : at + 2 + CLOSE] for at in follows)
+    return any(word[0].isdigit() for some in behind for word in some) and has_number(text, known)
+
+
+_NUMBERED = re.compile(r"([^\W\d_]+)\W{0,3}[(:=|×]\s*\d")  # "spades (3)"
+
+
+def _beside_numbers(plain: str) -> list[tuple[str, str]]:
+    """Of each number the words close behind it, and those on both sides; a unit only at once behind it."""
+    tokens = re.findall(r"[^\W_]+", plain)
+    numbers = NUMBER_WORDS | {"one", "no", "ein", "eine", "un", "une"}
+    found = []
+    for at, token in enumerate(tokens):
+        if token[0].isdigit() or token in numbers:
+            behind = tokens[at + 1 : at + 1 + CLOSE]
+            near = (one for one in (*tokens[max(0, at - CLOSE) : at], *behind) if len(one) > UNIT)
+            found.append((" ".join(behind), " ".join((*behind[:1], *near))))
+    return found
+
+
+def has_number(text: str, known: Collection[str] = ()) -> bool:
+    """Whether a text has a number, in digits or words, that is not among the known ones."""
+    if any(one not in known for one in DIGITS.findall(text)):
+        return True
+    return not NUMBER_WORDS.isdisjoint(_WORD.findall(fold(text).casefold()))
+
+
+_BARE_AMOUNT = re.compile(
+    r"(?<![\w.,:/#+-])(?!(?:19|20)\d\d\b)[1-9]\d{1,5}(?:,\d{3})?(?:[.,]\d\d)?(?=\s*(?:$|[^\w\s:/%.-]|\.\s))"
+)
+
+
+def has_bare_amount(text: str) -> bool:
+    """Whether a number ends a clause, with no word for what it counts, and is no year or time."""
+    return _BARE_AMOUNT.search(text) is not None
+
+
+def has_date(text: str) -> bool:
+    """Whether a text names a day, month, year or time of day, or how long before or after something."""
+    plain = fold(text).casefold()
+    return any(pattern.search(plain) for pattern in (_DATE, _OF_MONTH, _APART)) or any(
+        word in _DAYS or (word in MONTH_NUMBERS and len(word) > 3) for word in _WORD.findall(plain)
+    )
+
+
+def said_otherwise(words: str) -> str:
+    """Other words for the same, of what notes are asked for every day."""
+    said = frozenset(words.split())
+    return " ".join(sorted(frozenset().union(*(one for one in SAID_ALIKE if one & said)) - said))
