@@ -338,11 +338,12 @@ def of_a_kind(material: Material, sentences: SentenceSpans) -> Draft:
 
 
 def _telling(source: Source, found: Sequence[Passage]) -> list[Passage]:
-    """What is quoted of a note in a list of notes: its first words, of a daily note what was on that day."""
-    if day_in_name(source.path) is None:
-        told = [one for one in found[:1] if one.kind in _FLAT]
-    else:
-        told = [one for one in found if one.kind in _EVENTS and not _FIELD.match(one.text)]
+    """What is quoted of a note in a list of notes: its first words, of a daily note what was on that day, if
+    it says more than a line that was asked for."""
+    told = [one for one in found[:1] if one.kind in _FLAT or len(found) == 1]
+    if day_in_name(source.path) is not None:
+        events = [one for one in found if one.kind in _EVENTS and not _FIELD.match(one.text)]
+        told = events or told
     words = 0
     for at, one in enumerate(told):
         words += len(one.text.split())

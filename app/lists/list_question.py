@@ -317,8 +317,8 @@ def list_question(
         count = len(kept.notes.only or ())
         kept = _dated_by_themselves(kept, view)
         if copied := count - len(kept.notes.only or ()):
-            files = "by the time of the file alone, which most files have"
-            trace.warn(f"{counted(copied, 'note')} not listed, of that time {files}")
+            files = "of that time by the file alone, as most are"
+            trace.warn(f"{counted(copied, 'note')} not listed, {files}")
         if not kept.notes.only:
             return None
     matched = kept.notes.only or frozenset()

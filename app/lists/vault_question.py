@@ -182,7 +182,7 @@ class VaultQuestion:
         chunks = self.view.chunks(() if value == "" else ids).values()
         for one in sorted(chunks, key=lambda one: one.kind != "properties"):
             found = [(each.text, each.ranges[0][0]) for each in properties(one.text)]
-            for text, at in found or _lines_and_fields(one.text):
+            for text, at in (*found, *_lines_and_fields(one.text)):
                 name, _, said = text.strip("[(*_~ ").partition(":")
                 if key_label(name.rstrip("*_~")) == key and (value or "") in said.casefold():
                     return one.id, text.strip(), one.first_line + one.text.count("\n", 0, at)

@@ -35,7 +35,6 @@ from notehop.app.retrieval.relevance import (
     RelevancePostprocessor,
     TemplatePostprocessor,
     templates_of,
-    with_all_words,
     with_newest,
 )
 from notehop.app.retrieval.rerank import CrossEncoderScorer, RerankPostprocessor
@@ -204,8 +203,6 @@ class QueryChain:
             # Nothing is asked with, or named, that does not stand in the files any more.
             finder = self._looking_again(finder, fresh.held(view, query), around)
         hits = finder.retrieve(query)
-        if wanted.fill:
-            hits = with_all_words(view, query, hits, tokenizer)
         if wanted.fill and not particular:
             hits = with_newest(view, query, hits, tokenizer, self.narrowed.allowed)
         query.trace.plan = Explanation(

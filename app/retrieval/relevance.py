@@ -181,24 +181,7 @@ def coverage(words: Sequence[Word], held: Collection[str]) -> float:
     return found / total if total > 0 else 0.0
 
 
-LOOKED_AMONG = 30  # hits of which one may hold all words of a query
 FIRST = 2  # hits that keep their places before those of the newest notes
-BEHIND = 5  # hits that it stands behind, among the sources of an answer all the same
-
-
-def with_all_words(view: Snapshot, query: TracedQuery, hits: Nodes, tokenizer: Tokenizer) -> Nodes:
-    """The hits, the best that holds all words of a query among the first where none of them does: the card
-    of a name takes no place from the line that says it of whom has that name."""
-    words = query.words or question_words(query.query_str, tokenizer, view.lexical)
-    ids = [hit.node.node_id for hit in hits[:LOOKED_AMONG]]
-    held = view.lexical.held((token for word in words for token in word.tokens), ids)
-    at = next(
-        (at for at, id_ in enumerate(ids) if coverage(words, held.get(id_, ())) >= 1 - 1e-6), 0
-    )
-    if at <= BEHIND:
-        return hits
-    hit = NodeWithScore(node=hits[at].node, score=hits[BEHIND - 1].score)
-    return [*hits[:BEHIND], hit, *hits[BEHIND:at], *hits[at + 1 :]]
 
 
 NEWEST_LOOKED_AT, NEWEST_SHOWN = 60, 3  # passages whose lines are read, and those that are brought

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from datetime import date
+from itertools import chain
 
 from notehop.app.answer.quotes.asked_question import Asked, Candidate
 from notehop.app.answer.quotes.reading import Named
@@ -73,7 +74,11 @@ class AskedEvents:
             return []
         meet = [one for one in dated if self._share(one) >= most * MEETS]
         near = [one for one in meet if one.score >= meet[0].score - LESS]
-        return sorted(self._alike(meet[0], near), key=self._day, reverse=True)
+        # Of a name alone, whatever is told of it is as near.
+        titles = (one.source.title for one in self.sources if one.source.path in self.cards)
+        if not self.asked.words <= {*chain(*map(self.words, titles))}:
+            near = self._alike(meet[0], near)
+        return sorted(near, key=self._day, reverse=True)
 
     def later(self, best: Candidate, found: Sequence[Candidate]) -> list[int]:
         """The sources of later days that tell of the same as a passage of a note of a day, newest first: what

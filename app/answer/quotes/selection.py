@@ -37,6 +37,7 @@ from notehop.app.answer.quotes.sections import (
     says_compared,
 )
 from notehop.app.answer.quotes.words import WORD_LISTS
+from notehop.app.retrieval.relevance import noted_on
 from notehop.indexing.tokens.words import fold
 
 OF_ONE = 120  # words that are quoted of one section: it is whole, as most are shorter
@@ -187,8 +188,9 @@ class _Selection:
                 quotes.append(self.properties.quoted(self.sources[at]))
             else:
                 quotes += section.quoted(self.sources[at], orders, begin, read)
-        if self.newest and quotes:
-            day = self.sources[order[0]].day
+        day = self.sources[order[0]].day
+        days = [noted_on(one.source.path) for one in quotes]
+        if self.newest and day == max(filter(None, days), default=None):
             quotes[0] = replace(quotes[0], name=f"The newest that was found, of {day}")
         return in_order(quotes) if quotes and STEP.match(quotes[0].text) else quotes
 
