@@ -15,6 +15,7 @@ from notehop.app.lists.kinds import are_of_one_kind, asks_for_a_list
 from notehop.app.lists.lines import ARTICLE, SUMS, Lines
 from notehop.app.lists.period import Period, day_said
 from notehop.app.lists.vault_question import (
+    BEGINNING,
     DONE,
     HAVING,
     LONGEST,
@@ -200,7 +201,9 @@ def compared_lines(
                 for path in held & one.notes & (held if within is None else within)
             )
             # That none has it can be said of a kind all of whose notes have a number.
-            if held and (wanted or of_days or (rest and kind <= holding and (is_unit or not unit))):
+            none = of_days and within is None and question.allowed is None
+            none = none or bool(rest and kind <= holding and (is_unit or not unit))
+            if held and (wanted or none):
                 years = all(one.is_day for one in numbers if one.notes & held)
                 said = compared.said(key, years=years)
                 if (
@@ -239,22 +242,28 @@ def lines_of_series(question: VaultQuestion, period: Period | None) -> Lines | N
     if len(words) > LONGEST or NOT.search(plain) or "reason" in read(question.text).forms:
         return None
     by_itself = "yesno" not in read(question.text).forms
+    begins = {one[:BEGINNING] for one in plain.split()}
     for key in labels.property_keys() if words else ():
         measures = (one["how"] for one in WORDS["rewriting"]["measures"] if key in one["nouns"])
-        own = question.key_words(key, words) or words.intersection(
-            question.tokens(chain.from_iterable(measures))
-        )
+        named = any(one[:BEGINNING] in begins for one in plain_words(key).split())
+        own = question.key_words(key, words) if named else frozenset()
+        own = own or words.intersection(question.tokens(chain.from_iterable(measures)))
         if words - own - beside or not own or key in NO_KIND:
             continue
         label = property_label(key)
         values = [(one, labels.having(label, one)) for one in labels.values(label) if one]
         having = frozenset[str]().union(*(notes for _, notes in values))
+        if question.allowed is not None:
+            having &= {*filter(None, view.paths_of(question.allowed))}
+        having = frozenset(one for one in having if not question.is_template(one))
         day_of = {path: day for path in having & question.days if (day := day_in_name(path))}
-        if not 1 < len(day_of) <= 2 * len(day_of) - len(having):
+        if not 1 < len(day_of) >= len(having) - len(day_of):
             continue  # few of the notes that have it are of a day
         past = [path for path, day in day_of.items() if day <= question.today]
         times = () if period is None else period.and_before()
-        held = ([path for path, day in day_of.items() if one.holds(day)] for one in times)
+        held = (
+            [path for path, day in day_of.items() if one.first <= day < one.end] for one in times
+        )
         days = past if period is None else next(filter(None, held), [])
         days.sort(key=lambda path: (day_of[path], path))
         numbers = [*_amounts({value: notes.intersection(days) for value, notes in values})]
@@ -286,7 +295,8 @@ def lines_of_series(question: VaultQuestion, period: Period | None) -> Lines | N
             those, shown = those[-1:], f"The newest of {count} with {key}"
         else:
             continue
-        return shown, question.lines_of(those)
+        lines = question.lines_of(those)
+        return (shown, lines) if lines else None
     return None
 
 

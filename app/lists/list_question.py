@@ -27,7 +27,7 @@ from notehop.app.lists.lines import (
     lines_of_role,
 )
 from notehop.app.lists.linked_notes import labelled_lines, linked_notes
-from notehop.app.lists.period import MONTH, Period, period_of, speaking_of
+from notehop.app.lists.period import MONTH, Period, is_called_as_a_month, period_of, speaking_of
 from notehop.app.lists.rewording import Newest, newest_meant
 from notehop.app.lists.tasks import OPEN, TICKED, Due, OpenTasks, open_tasks, task_questions
 from notehop.app.lists.vault_question import (
@@ -240,6 +240,8 @@ def list_question(
         paths = frozenset(path for path in holding or labels.paths() if not is_template(path))
         return ListQuestion(asked._replace(notes=replace(asked.notes, only=paths), lists=True))
     period = period_of(text, today)
+    if period and period.yearly and is_called_as_a_month(text, view.notes_named):
+        period = None  # June is somebody
     plain = question.plain if period is None else plain_words(period.rest)
     if period and plain.count(" ") < 2 and SMALL.issuperset(plain.split()):
         plain = WORDS["asks"][0]  # nothing but a time: "at the end of May"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
@@ -61,7 +61,7 @@ _BEFORE, _UNTIL, _SINCE, _AFTER = (
 _READ_AS = [
     (re.compile(with_names(said), re.IGNORECASE), words) for words, said in _TIME["read_as"]
 ]
-_WHICH = re.compile(_TIME["which"], re.IGNORECASE)
+_WHICH, _LEADS = (re.compile(_TIME[one], re.IGNORECASE) for one in ("which", "leads"))
 _PART, _WEEK_OF, _FROM = (
     re.compile(rf"(?<![\w.:])(?:{with_names(_TIME[one])})$", re.IGNORECASE)
     for one in ("part", "week_of", "from_day")
@@ -226,6 +226,14 @@ def _part(first: date, end: date, found: re.Match[str]) -> tuple[date, date]:
 
 def _nth(found: re.Match[str]) -> int | None:
     return _NTH.get(fold(found["nth"]).casefold())
+
+
+def is_called_as_a_month(text: str, named: Callable[[str], object]) -> bool:
+    """Whether a note is called as the month that a text names, and no word says that it is a time."""
+    day = next(iter(facts_of(text).days), None)
+    if day is None or day.day or not named(day.shown):
+        return False
+    return _LEADS.search(text, 0, max(text.find(day.shown), 0)) is None
 
 
 def speaking_of(period: Period, question: VaultQuestion) -> set[ChunkId]:

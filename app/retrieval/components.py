@@ -214,7 +214,11 @@ def to_node(
     :param siblings: the chunks of the note in text order, for the nodes before and after it.
     :param more: metadata beside what says where the chunk stands, shown to no model.
     """
-    ranks = {text: rank for rank, text, _ in note.outline}
+    ranks: list[int] = []
+    for text in chunk.heading_path:
+        above = ranks[-1] if ranks else 0
+        own = (rank for rank, said, _ in note.outline if said == text and rank > above)
+        ranks.append(min(own, default=above + 1))
     metadata: dict[str, Any] = {
         "path": chunk.path,
         "file_path": chunk.path,
@@ -222,7 +226,7 @@ def to_node(
         "folder": dirname(chunk.path),
         "heading": " > ".join(chunk.heading_path),
         "heading_path": list(chunk.heading_path),
-        "heading_ranks": [ranks.get(one, at) for at, one in enumerate(chunk.heading_path, 1)],
+        "heading_ranks": ranks,
         "first_line": chunk.first_line,
         "last_line": chunk.last_line,
         "ordinal": chunk.ordinal,

@@ -83,7 +83,8 @@ class AskedEvents:
     def later(self, best: Candidate, found: Sequence[Candidate]) -> list[int]:
         """The sources of later days that tell of the same as a passage of a note of a day, newest first: what
         it says of what is named may hold no longer. None where the question is for what came to pass."""
-        state = not self.asked.is_past and self.asked.question.form not in _NO_STATE
+        form = self.asked.question.form
+        state = form == "yesno" or (not self.asked.is_past and form not in _NO_STATE)
         if not self.cards or not state or best.likeness <= 0 or self._day(best) == date.min:
             return []
         later = [one for one in found if self._day(one) > self._day(best) and self._names(one)]

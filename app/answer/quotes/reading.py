@@ -163,7 +163,7 @@ def says_asker(text: str) -> bool:
 
 
 def _has(patterns: Mapping[str, re.Pattern[str]], text: str) -> bool:
-    found = patterns.get(detect_language([text]))
+    found = patterns.get(detect_language([text]), patterns["en"])
     return found is not None and found.search(fold(text).casefold().replace("’", "'")) is not None
 
 
