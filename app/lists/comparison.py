@@ -247,7 +247,7 @@ def lines_of_series(question: VaultQuestion, period: Period | None) -> Lines | N
         measures = (one["how"] for one in WORDS["rewriting"]["measures"] if key in one["nouns"])
         named = any(one[:BEGINNING] in begins for one in plain_words(key).split())
         own = question.key_words(key, words) if named else frozenset()
-        own = own or words.intersection(question.tokens(chain.from_iterable(measures)))
+        own = own or frozenset(words.intersection(question.tokens(chain.from_iterable(measures))))
         if words - own - beside or not own or key in NO_KIND:
             continue
         label = property_label(key)
