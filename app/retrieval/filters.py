@@ -483,3 +483,9 @@ def unmet(
             why += f"; alike: {', '.join(map(on_one_line, near))}" if near else ""
         said.append(f"{on_one_line(str(one))}: {why}")
     return said
+
+
+def parsed(view: Snapshot, text: str, *, literal: bool = False) -> ParsedQuery:
+    """A query's text and its filters apart; all of it is text where it is literal."""
+    labels = view.labels
+    return ParsedQuery(text) if literal else read(text, lambda key: labels.has(property_label(key)))

@@ -49,7 +49,7 @@ from notehop.app.lists.follow_up import going_on
 from notehop.app.problems import agent_text, problem, unforeseen
 from notehop.app.retrieval.chain import Wanted
 from notehop.app.retrieval.components import TracedQuery
-from notehop.app.retrieval.filters import MAX_QUERY_CHARS, ParsedQuery, read
+from notehop.app.retrieval.filters import MAX_QUERY_CHARS, ParsedQuery, parsed
 from notehop.app.retrieval.intents import SMALL, Subject
 from notehop.app.retrieval.relevance import question_words
 from notehop.app.retrieval.retrievers import of_length_1
@@ -59,7 +59,6 @@ from notehop.app.services.status import PendingCount
 from notehop.config.errors import NotehopError
 from notehop.indexing.llm.egress import sending
 from notehop.indexing.llm.text import count_tokens
-from notehop.indexing.stores.labels import property_label
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.tokens.words import fold
 from notehop.indexing.vault.plain import sentence_spans
@@ -456,12 +455,6 @@ def _within(written: ParsedQuery, question: str) -> str:
 def _named(text: str, view: Snapshot) -> tuple[str, ...]:
     """The notes that a question is about by name: "run tests" is not about a note called *Run*."""
     return Subject(view, text, None, covered=COVERED).notes(())
-
-
-def parsed(view: Snapshot, text: str, *, literal: bool = False) -> ParsedQuery:
-    """A query's text and its filters apart; all of it is text where it is literal."""
-    labels = view.labels
-    return ParsedQuery(text) if literal else read(text, lambda key: labels.has(property_label(key)))
 
 
 SHARED = ("mode", "likelihood", "mentioned", "claims", "left_out", "connected_notes", "warnings")

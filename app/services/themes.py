@@ -12,10 +12,10 @@ from llama_index.core.schema import NodeWithScore
 from notehop.app import models
 from notehop.app.retrieval.chain import Wanted
 from notehop.app.retrieval.components import TracedQuery, noted, to_node
-from notehop.app.retrieval.filters import among, narrow, of_fields
+from notehop.app.retrieval.filters import among, narrow, of_fields, parsed
 from notehop.app.retrieval.intents import asks_for_themes
 from notehop.app.retrieval.relevance import read_templates
-from notehop.app.services.ask import THEMES, parsed
+from notehop.app.services.ask import THEMES
 from notehop.app.services.engine import Engine, Run
 from notehop.app.services.notes.current_notes import CurrentNotes
 from notehop.config.errors import SwitchedOff

@@ -379,3 +379,17 @@ def leads_to(one: Candidate, title: str) -> bool:
         bool(one.features["says_where"])
         or re.search(rf"(?:{leads})[^.]{{0,60}}[.)!\]]*$", text) is not None
     )
+
+
+def first_of(
+    right: Callable[[Candidate], bool], ranked: list[Candidate], near: float = math.inf
+) -> list[Candidate]:
+    """The candidates, the best that is of a kind before all others.
+
+    :param near: how much less likely it may be than the best of all, as a difference of scores.
+    """
+    best = next((one for one in ranked if right(one)), None)
+    if best is None or best is ranked[0] or best.score < ranked[0].score - near:
+        return ranked
+    rest = [one for one in ranked if one is not best]
+    return [replace(best, score=rest[0].score), *rest]

@@ -27,6 +27,7 @@ from notehop.app.answer.quotes.sections import (
     agreement_of,
     defines,
     expands,
+    first_of,
     in_order,
     is_one_of_rows,
     is_view,
@@ -91,31 +92,29 @@ class _Selection:
         found = self._followed(self._without_bystanders(self._of_the_name(found)))
         if self.form == "howto":
             found = self._steps_first(found)
-        found = _first_of(self.properties.is_named, found)
+        found = first_of(self.properties.is_named, found)
         if found and found[0].passage.kind == "property":
             found = self._text_first(found)
         found = self._row_first(found)
         if any(one.subject for one in sources):
             # Who asks for news gets them before what a property calls status.
-            found = _first_of(lambda one: "news" in one.features, found)
+            found = first_of(lambda one: "news" in one.features, found)
         if found and self.form == "list":
-            found = _first_of(self._is_introduced(found[0]), found, NEAR)
+            found = first_of(self._is_introduced(found[0]), found, NEAR)
         if question.exact and found:
             found = self._fitting(found)
         if self.form == "reason":
-            found = _first_of(self._is_cause_of(found), found)
+            found = first_of(self._is_cause_of(found), found)
         if self.form == "definition":
-            found = _first_of(defines, found, 1.5)
-            found = _first_of(lambda one: bool(one.features.get("says_what")), found, NEAR)
+            found = first_of(defines, found, 1.5)
+            found = first_of(lambda one: bool(one.features.get("says_what")), found, NEAR)
             # A note that explains several terms is called by each.
-            found = _first_of(self._explains_alias, found, NEAR)
+            found = first_of(self._explains_alias, found, NEAR)
             if found and not defines(found[0]) and self._headed(found[0]) != self.asked.about:
-                found = _first_of(self._opens_section, found, NEAR)
+                found = first_of(self._opens_section, found, NEAR)
         if not self.asked.numbers and not _FORMER.search(fold(question.text).casefold()):
             former = _FORMER.match
-            found = _first_of(
-                lambda one: not former(fold(one.passage.text).casefold()), found, NEAR
-            )
+            found = first_of(lambda one: not former(fold(one.passage.text).casefold()), found, NEAR)
         found = self._numbered_so(found)
         news = any(one.subject for one in sources)  # which come first as they are
         self.newest = [] if news else self.events.newest(found)
@@ -364,7 +363,7 @@ class _Selection:
             right = not who or bool(one.features.get("name_there"))
             return path == named.source.path and one.passage.kind != "property" and right
 
-        return _first_of(says, found, NEAR if tells else math.inf)
+        return first_of(says, found, NEAR if tells else math.inf)
 
     def _row_first(self, found: list[Candidate]) -> list[Candidate]:
         """The candidates, of the table of the best the row before its others of which a cell agrees most with
@@ -412,8 +411,8 @@ class _Selection:
         if self._fits(found[0]):
             return found
         if self.form in ("person", "place"):
-            return _first_of(self.properties.is_typed, found, NEAR)
-        return _first_of(self._fits, found, NEAR)
+            return first_of(self.properties.is_typed, found, NEAR)
+        return first_of(self._fits, found, NEAR)
 
     def _fits(self, one: Candidate) -> bool:
         question, words, known = self.asked.question, self.words, self.asked.numbers
@@ -491,17 +490,3 @@ class _Selection:
 
 _FORMER = re.compile(rf"\W*(?:{'|'.join(WORD_LISTS['former'])})")
 _ALONE = re.compile(rf"{DIGITS.pattern}(?![^\W\d_]|\d)")  # "5.1", and not "11ty"
-
-
-def _first_of(
-    right: Callable[[Candidate], bool], ranked: list[Candidate], near: float = math.inf
-) -> list[Candidate]:
-    """The candidates, the best that is of a kind before all others.
-
-    :param near: how much less likely it may be than the best of all, as a difference of scores.
-    """
-    best = next((one for one in ranked if right(one)), None)
-    if best is None or best is ranked[0] or best.score < ranked[0].score - near:
-        return ranked
-    rest = [one for one in ranked if one is not best]
-    return [replace(best, score=rest[0].score), *rest]
