@@ -44,8 +44,8 @@ def main(arguments: list[str] | None = None) -> int:
             _follow(options, vault, layout)
             return 0
         from notehop.indexing.pipeline import Indexer
+        from notehop.indexing.process import when_input_ends
         from notehop.indexing.report import TextProgress, report_lines, warning_lines
-        from notehop.indexing.watch.process import when_input_ends
 
         if options.part_of is not None:
             when_input_ends(partial(os._exit, 1))
@@ -64,8 +64,8 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _follow(options: argparse.Namespace, vault: Path, layout: IndexLayout) -> None:
+    from notehop.indexing.process import when_input_ends
     from notehop.indexing.report import Update, news_line
-    from notehop.indexing.watch.process import when_input_ends
     from notehop.indexing.watch.service import follow, stop_signal
 
     def notify(news: Update | str) -> None:

@@ -28,7 +28,7 @@ from notehop.app.services.open_vault import (
 from notehop.config import load_settings
 from notehop.config.errors import IndexFailure, IndexMissing, UsageError
 from notehop.config.small_files import is_folder
-from notehop.indexing.watch.process import index_program, run_program
+from notehop.indexing.process import index_program, run_program
 from notehop.indexing.watch.state import read_watch_state
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ class LazyVault:
             began = time.monotonic()
             self._trouble = None
             try:
-                run_program(self._follower, self.closed, pass_on, ENDING)
+                run_program(self._follower, self.closed.is_set, pass_on, ENDING)
                 self._trouble = "its process ended"
             except IndexFailure as exc:
                 self._trouble = str(exc)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, Protocol
@@ -41,10 +40,8 @@ class TokenOffsets:
         """
         self._tokenizer = tokenizer
         # Whether blanks always end a token and leave none: so it is for BERT and its kin.
-        self._by_words = True
-        if hasattr(tokenizer, "to_str"):
-            kind = (json.loads(tokenizer.to_str()).get("pre_tokenizer") or {}).get("type")
-            self._by_words = kind in ("BertPreTokenizer", "Whitespace", "WhitespaceSplit")
+        kind = type(getattr(tokenizer, "pre_tokenizer", None)).__name__
+        self._by_words = kind in ("BertPreTokenizer", "Whitespace", "WhitespaceSplit")
         # To tokenize a vault a second time would cost a tenth of embedding it.
         self._size_of_word = lru_cache(maxsize=200_000)(lambda word: len(self(word)))
         self.specials: int = tokenizer.num_special_tokens_to_add(False)

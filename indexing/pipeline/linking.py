@@ -26,6 +26,9 @@ from notehop.indexing.stores.model import (
 )
 from notehop.indexing.vault.model import Link
 
+_ALIKE = ("kind", "syntax", "raw", "fragment", "display", "line", "sentence", "property")
+"""What a link and its row have under one name."""
+
 
 def build_batch(
     catalog: Catalog,
@@ -158,32 +161,14 @@ def _link_rows(
             path=found.source,
             ordinal=ordinal,
             chunk_id=ids[at] if at >= 0 else None,
-            line=link.line,
-            kind=link.kind,
-            syntax=link.syntax,
-            raw=link.raw,
             raw_target=link.target,
-            fragment=link.fragment,
-            display=link.display,
-            sentence=link.sentence,
             sentence_id=text_id(sentence) if sentence else None,
-            property=link.property,
+            **{name: getattr(link, name) for name in _ALIKE},
             **targets.where(found),
         )
 
 
 def _as_written(row: LinkRow) -> Link:
     """The link of a row, with what resolution needs; offsets are not kept by the catalog."""
-    return Link(
-        row.kind,
-        row.syntax,
-        row.raw,
-        row.raw_target,
-        row.fragment,
-        row.display,
-        row.line,
-        start=0,
-        end=0,
-        sentence=row.sentence,
-        property=row.property,
-    )
+    alike = {name: getattr(row, name) for name in _ALIKE}
+    return Link(target=row.raw_target, start=0, end=0, **alike)

@@ -12,14 +12,12 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
-import tempfile
-import threading
 import time
 from collections.abc import Callable, Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from posixpath import dirname
 from typing import Any, TypedDict
@@ -28,6 +26,7 @@ import numpy as np
 
 from notehop.config.errors import IndexFailure
 from notehop.indexing import faults
+from notehop.indexing.process import run_to_its_end, when_input_ends
 from notehop.indexing.stores.catalog import Catalog, CatalogSnapshot, file_marks, read_catalog_state
 from notehop.indexing.stores.catalog_read import slices
 from notehop.indexing.stores.labels import date_label
@@ -166,26 +165,14 @@ def write_in_child(
         with Catalog.open(layout.catalog, read_only=True) as catalog:
             megabytes = catalog.database.size / 1e6
         until = time.monotonic() + seconds + _SECONDS_A_MEGABYTE * megabytes
-        with (
-            tempfile.TemporaryFile() as said,
-            # The child ends when the pipe does: it must not outlive the lock of this process.
-            subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=said
-            ) as child,
-        ):
-            try:
-                while not interrupted() and time.monotonic() < until:
-                    with suppress(subprocess.TimeoutExpired):
-                        if not child.wait(timeout=0.1):
-                            return None
-                        said.seek(0)
-                        lines = said.read().decode("utf-8", "replace").strip().splitlines()
-                        return lines[-1] if lines else "it ended its process"
-            finally:
-                child.kill()
-        return "it was interrupted" if interrupted() else "it does not answer"
+        code, last = run_to_its_end(command, lambda: interrupted() or time.monotonic() >= until)
     except (OSError, IndexFailure) as exc:
         return str(exc)
+    if not code:
+        return None
+    if interrupted():
+        return "it was interrupted"
+    return "it does not answer" if time.monotonic() >= until else last or "it ended its process"
 
 
 Write = Callable[[IndexLayout, Callable[[], bool]], str | None]
@@ -282,11 +269,7 @@ def main(root: str, url: str = "", schema: str = "", *allowed: str) -> int:
     """Write the mirror of the index in a folder, whose catalog may be on a server; the last line on
     stderr says what failed."""
 
-    def end_with_parent() -> None:
-        os.read(0, 1)
-        os._exit(1)
-
-    threading.Thread(target=end_with_parent, daemon=True).start()
+    when_input_ends(partial(os._exit, 1))
     os.umask(0o077)
     server = ServerCatalog(url, schema, allowed=allowed) if url else None
     write_mirror(IndexLayout(Path(root), server))

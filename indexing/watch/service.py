@@ -15,10 +15,10 @@ from notehop.indexing.embed.embedder import Embedder
 from notehop.indexing.embed.onnx_model import read_manifest
 from notehop.indexing.pipeline import Indexer
 from notehop.indexing.pipeline.models import LoadEmbedder, SmallOrBulk, TooMuchToEmbed
+from notehop.indexing.process import index_program, run_program
 from notehop.indexing.report import Update
 from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.watch.follower import Follower
-from notehop.indexing.watch.process import index_program, run_program
 from notehop.indexing.watch.state import WatcherLock
 
 _STAND_BY = 2.0  # seconds between two looks at whether the process that follows has ended
@@ -82,7 +82,7 @@ def follow(
         now = indexer()
         layout.create(vault)
         lock = WatcherLock(layout, command)
-        run_bulk = partial(run_program, bulk, stop, partial(_tell, lock))
+        run_bulk = partial(run_program, bulk, stop.is_set, partial(_tell, lock))
         try:
             lock.acquire()
             Follower(now, lock, run_bulk, notify, indexer).run(stop)

@@ -23,7 +23,7 @@ def test_code_that_lies_in_the_current_folder_is_not_run(
     (tmp_path / "argparse.py").write_text("open('ran', 'w').close()\n")
     monkeypatch.chdir(tmp_path)
     with pytest.raises(product.IndexFailure):
-        product.run_program([*product.PROGRAM, "--no-such-option"], threading.Event())
+        product.run_program([*product.PROGRAM, "--no-such-option"], threading.Event().is_set)
     assert not (tmp_path / "ran").exists()
 
 
@@ -37,7 +37,9 @@ def test_code_that_lies_in_the_current_folder_is_not_run(
 )
 def test_the_end_of_a_process_is_told_with_its_reason(code: str, told: str) -> None:
     with pytest.raises(product.IndexFailure, match=told):
-        product.run_program([sys.executable, "-c", f"import os, sys; {code}"], threading.Event())
+        product.run_program(
+            [sys.executable, "-c", f"import os, sys; {code}"], threading.Event().is_set
+        )
 
 
 def test_what_a_process_says_is_told_as_it_stands() -> None:
@@ -45,7 +47,7 @@ def test_what_a_process_says_is_told_as_it_stands() -> None:
     with pytest.raises(
         product.IndexFailure, match=r"^exit code 1: ZeroDivisionError: division by zero$"
     ):
-        product.run_program([sys.executable, "-c", "1 / 0"], threading.Event(), told.append)
+        product.run_program([sys.executable, "-c", "1 / 0"], threading.Event().is_set, told.append)
     assert told[0] == "Traceback (most recent call last):"
     assert told[1].startswith("  File ")
 
@@ -146,7 +148,7 @@ def stopped(tmp_path: Path, seconds: float, patience: float) -> tuple[int, float
     threading.Thread(target=when_it_runs, daemon=True).start()
     busy, began = time.thread_time(), time.monotonic()
     product.run_program(
-        [sys.executable, str(script), str(log), str(seconds)], stop, patience=patience
+        [sys.executable, str(script), str(log), str(seconds)], stop.is_set, patience=patience
     )
     return (len(log.read_text().splitlines()), time.thread_time() - busy, time.monotonic() - began)
 

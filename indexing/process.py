@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -32,17 +33,38 @@ def index_program(
 
 def run_program(
     program: Sequence[str],
-    stop: threading.Event,
+    stop: Callable[[], bool],
     told: Callable[[str], None] = lambda _: None,
     patience: float = _PATIENCE,
 ) -> None:
-    """Run an indexer or a follower until it ends or ``stop`` is set; what it has done by then stays.
+    """Run an indexer or a follower as :func:`run_to_its_end` does; what it has done by then stays.
+
+    :raises IndexFailure: if it fails, with its last line, or cannot be started.
+    """
+    try:
+        code, last = run_to_its_end(program, stop, told, patience)
+    except OSError as exc:
+        # No memory or no processes left, or Python itself is being replaced.
+        raise IndexFailure(f"no process could be started ({exc.strerror or exc})") from exc
+    if code and not stop():
+        said = last if last.startswith("error: ") else f"exit code {code}: {last}"
+        raise IndexFailure(said.removeprefix("error: ").removesuffix(": "))
+
+
+def run_to_its_end(
+    program: Sequence[str],
+    stop: Callable[[], bool],
+    told: Callable[[str], None] = lambda _: None,
+    patience: float = 0.0,
+) -> tuple[int, str]:
+    """Run a process until it ends or ``stop`` says so; its exit code, and its last line on stderr.
 
     Its input ends then, as it does when this process is killed.
 
+    :param stop: asked now and then.
     :param told: hears each line that it says, in a thread.
     :param patience: seconds that it has to end; then it is killed, which the next run makes good.
-    :raises IndexFailure: if it fails, with its last line, or cannot be started.
+    :raises OSError: if it cannot be started.
     """
     last = ""
 
@@ -53,24 +75,19 @@ def run_program(
             last = line.strip()
             told(line)
 
-    try:
-        process = subprocess.Popen(
-            program,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            encoding="utf-8",
-            errors="replace",
-        )
-    except OSError as exc:
-        # No memory or no processes left, or Python itself is being replaced.
-        raise IndexFailure(f"no process could be started ({exc.strerror or exc})") from exc
-    with process:
+    with subprocess.Popen(
+        program,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+        errors="replace",
+    ) as process:
         # Read as it comes: a full pipe would hold the other process up.
         hearing = threading.Thread(target=hear, daemon=True)
         hearing.start()
-        while process.poll() is None and not stop.wait(0.2):
-            pass
+        while process.poll() is None and not stop():
+            time.sleep(0.1)
         assert process.stdin is not None
         process.stdin.close()
         try:
@@ -78,9 +95,7 @@ def run_program(
         except subprocess.TimeoutExpired:
             process.kill()
         hearing.join()
-    if process.returncode and not stop.is_set():
-        said = last if last.startswith("error: ") else f"exit code {process.returncode}: {last}"
-        raise IndexFailure(said.removeprefix("error: ").removesuffix(": "))
+    return process.returncode, last
 
 
 def when_input_ends(end: Callable[[], object]) -> None:
