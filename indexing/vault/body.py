@@ -79,13 +79,17 @@ def read_body(
     facts = {one.line for one in body.facts}
     body.headings = [replace(one, fact=one.line in facts) for one in body.headings]
     body.blocks.sort(key=lambda block: (block.first_line, block.last_line, block.id))
-    # Of two that overlap, the outer one, which begins first, stands.
+    body.edits = tuple(_outermost(edits))
+    return body
+
+
+def _outermost(edits: Iterable[Edit]) -> list[Edit]:
+    """Edits in order; of two that overlap, the outer one, which begins first, stands."""
     kept: list[Edit] = []
     for edit in sorted(edits, key=lambda edit: (edit.start, -edit.end)):
         if edit.start < edit.end and (not kept or edit.start >= kept[-1].end):
             kept.append(edit)
-    body.edits = tuple(kept)
-    return body
+    return kept
 
 
 def _comments(text: str, start: int, end: int) -> Iterator[Edit]:
@@ -132,18 +136,11 @@ def _read_block(block: TextBlock, inline: Inline, body: Body) -> list[Edit]:
         for number, (start, end) in enumerate(pieces, 1):
             joined.add(start, text[start:end] + "\n" * (number < len(pieces)))
         inline.scan(joined, comment=block.kind == "comment")
-        ends = (map(joined.to_raw, (begin, end - 1)) for begin, end in _no_text(block, joined.text))
-        gone = sorted((one, last) for one, last in ends if one is not None and last is not None)
-        if gone:
-            # Sorted, and apart: the first that ends behind an edit is the one that may hold it.
-            lasts = [last for _, last in gone]
-            kept = []
-            for one in inline.edits:
-                at = bisect_left(lasts, one.start)
-                if at == len(gone) or one.end <= gone[at][0]:
-                    kept.append(one)
-            inline.edits = [*kept, *(Edit(first, last + 1, "") for first, last in gone)]
-    edits = sorted(inline.edits, key=lambda edit: edit.start)
+        for begin, end in _no_text(block, joined.text):
+            first, last = joined.to_raw(begin), joined.to_raw(end - 1)
+            if first is not None and last is not None:
+                inline.edits.append(Edit(first, last + 1, ""))
+    edits = _outermost(inline.edits)
     if block.kind in ("paragraph", "heading"):
         # The id of the block, at the end of its last line, after a blank.
         start, end = block.parts[0][-1]
