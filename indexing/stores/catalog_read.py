@@ -11,7 +11,7 @@ from operator import attrgetter, itemgetter
 from typing import Any, Self, TypeVar
 
 import numpy as np
-from sqlalchemy import Column, ColumnElement, Select, func, select, tuple_
+from sqlalchemy import Column, ColumnElement, Select, func, or_, select, tuple_
 from sqlalchemy.engine import Connection, Row
 
 from notehop.indexing.graph.files import NOTE_SUFFIX
@@ -278,22 +278,17 @@ class CatalogReads(ABC):
             yield from self._made(link_row, [row])
 
     def leading_links(self, paths: Collection[str] | None = None) -> Iterator[tuple[str, str]]:
-        """(source, target) of the links that lead to a file: of all notes, or of those at paths."""
+        """(source, target) of the links that lead to a file: of all, or of those from and to paths."""
         query = select(LINKS.c.path, LINKS.c.ordinal, LINKS.c.target_path)
         query = query.where(LINKS.c.target_path.is_not(None), _LEADING)
         rows: Iterable[ResultRow]
         if paths is None:
             rows = self._pages(query, (LINKS.c.path, LINKS.c.ordinal))
         else:
-            rows = self._of_paths(query, LINKS.c.path, paths)
+            either = or_(among(LINKS.c.path), among(LINKS.c.target_path))
+            rows = self._fetch(query.where(either), paths)
         for row in rows:
             yield row[0], row[2]
-
-    def links_leading_to(self, paths: Collection[str]) -> list[tuple[str, str]]:
-        """(source, target) of the links that lead to files at paths."""
-        query = select(LINKS.c.path, LINKS.c.target_path)
-        rows = self._fetch(query.where(among(LINKS.c.target_path), _LEADING), paths)
-        return [(row[0], row[1]) for row in rows]
 
     def indexed_paths(self) -> list[str]:
         """The paths of the indexed notes, sorted."""

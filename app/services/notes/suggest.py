@@ -227,8 +227,8 @@ class _UnlinkedPairs:
 
     def _around(self, path: str) -> tuple[list[_Pair], list[_Pair]]:
         """Pairs of one note, as :meth:`_of_vault`."""
-        view, catalog = self._view, self._view.catalog
-        self._add([*catalog.leading_links([path]), *catalog.links_leading_to([path])])
+        view = self._view
+        self._add(view.catalog.leading_links([path]))
         passed_over = self._linked.get(path, set())
         near, words = self._nearest(path), self._words(path)
         naming: list[_Pair] = []
@@ -254,7 +254,7 @@ class _UnlinkedPairs:
         ends = [(path, one) for one in {**near, **words} if not _is_day(one)]
         alike = [_Pair(*(pair if is_note(path) else pair[::-1]), 0) for pair in ends]
         others = {other for pair in (*naming, *alike) for other in (pair.source, pair.target)}
-        self._add([*catalog.leading_links(others), *catalog.links_leading_to(others)])
+        self._add(view.catalog.leading_links(others))
 
         def possible(pairs: Iterable[_Pair]) -> list[_Pair]:
             found: list[_Pair] = []
