@@ -26,6 +26,7 @@ from notehop.indexing import faults
 from notehop.indexing.embed.embedder import Kind, TokenOffsets, Vectors, read_tokenizer
 from notehop.indexing.embed.identity import MIN_COSINE, PROBES, ModelDescription, model_identity
 from notehop.indexing.embed.models import MULTILINGUAL_WINDOW
+from notehop.indexing.stores.layout import read_json, replace_file
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -94,14 +95,8 @@ def read_manifest(folder: Path) -> ModelManifest | None:
 
     A manifest is derived: where it cannot be read, torch serves, and the next index run makes it anew.
     """
-    try:
-        found = json.loads((folder / MANIFEST_FILE).read_text(encoding="utf-8"))
-        if found["version"] != MANIFEST_VERSION:
-            return None
-        files = {key: (str(name), int(crc)) for key, (name, crc) in found["files"].items()}
-        return ModelManifest(**{**found, "files": files})
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return None
+    found = read_json(ModelManifest, folder / MANIFEST_FILE)
+    return found if found is not None and found.version == MANIFEST_VERSION else None
 
 
 class OnnxModel:
@@ -225,10 +220,7 @@ def _writing(folder: Path) -> Iterator[None]:
 
 def _describe(folder: Path, manifest: ModelManifest) -> None:
     """Write a manifest, whose files are there by now."""
-    faults.point("export-drafted")
-    new = folder / f"{MANIFEST_FILE}.part"
-    new.write_text(manifest.text(), encoding="utf-8")
-    new.replace(folder / MANIFEST_FILE)
+    replace_file(folder / MANIFEST_FILE, manifest.text())
     faults.point("export-described")
 
 
