@@ -15,6 +15,7 @@ from unicodedata import category
 from notehop.config import Settings
 from notehop.indexing.llm.text import answer_of, count_tokens, without_control
 from notehop.indexing.vault.plain import shortened, words_of
+from notehop.indexing.vault.properties import OWN_SUMMARY
 
 VERSION = "1"
 """Raised with any change of what is sent: what was written before is written anew then."""
@@ -73,10 +74,6 @@ _MARK = re.compile(r"<(?=\s*/?\s*(?:note|passage)\b)", re.IGNORECASE)
 
 OUTPUT_TOKENS = 60
 """Tokens that a reply is expected to have: 40 words; models that think aloud take more."""
-
-
-OWN_SUMMARY = ("summary", "description", "abstract", "excerpt")
-"""Properties in which people sum a note up, the first of them that says something."""
 
 
 def own_summary(front_matter: Mapping[str, Any]) -> str | None:

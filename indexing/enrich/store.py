@@ -10,7 +10,7 @@ import json
 import time
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -194,15 +194,15 @@ class EnrichmentStore:
         :param hashes: path -> hash of the note's content.
         """
         now = time.time()
+        rows = [
+            (path, key, kind, hashes[path], 1, now)
+            for path, texts in needed.items()
+            for key, kind in texts.items()
+        ]
         with self._writing() as connection:
-            for path, texts in needed.items():
-                for statement in (
-                    "UPDATE uses SET current = 0 WHERE path = ?",
-                    "DELETE FROM seen WHERE path = ?",
-                ):
-                    connection.exec_driver_sql(statement, (path,))
-                rows = [(path, key, kind, hashes[path], 1, now) for key, kind in texts.items()]
-                _put(connection, "uses", rows)
+            for before in ("UPDATE uses SET current = 0", "DELETE FROM seen"):
+                connection.exec_driver_sql(f"{before} WHERE path {_LISTED}", (_json(needed),))
+            _put(connection, "uses", rows)
 
     def delete_unused(self) -> None:
         """Delete the texts that no note needs any more."""
@@ -290,12 +290,9 @@ def read_summaries(path: Path, notes: Iterable[NoteRow]) -> dict[str, Summary]:
     """Path -> summary, of those notes that have one of their text as it is indexed; none where the
     store is not there, or cannot be read."""
     hashes = {note.path: note.content_hash for note in notes if note.status is NoteStatus.INDEXED}
-    try:
-        if hashes:
-            with EnrichmentStore(path, read_only=True) as store:
-                return store.summaries(hashes)
-    except IndexFailure:
-        pass
+    if hashes:
+        with suppress(IndexFailure), EnrichmentStore(path, read_only=True) as store:
+            return store.summaries(hashes)
     return {}
 
 

@@ -40,17 +40,12 @@ _CREATED = (
 _MODIFIED = (
     *("modified", "updated", "last modified", "date modified", "modified at", "updated at"),
     *("last updated", "date updated", "modification date", "lastmod", "modified on"),
-    *(
-        "geandert",
-        "geandert am",
-        "aktualisiert",
-        "modifie",
-        "modificado",
-        "actualizado",
-        "modificato",
-        "aggiornato",
-    ),
+    *("geandert", "geandert am", "aktualisiert", "modifie", "modificado", "actualizado"),
+    *("modificato", "aggiornato"),
 )
+OWN_SUMMARY = ("summary", "description", "abstract", "excerpt")
+"""Properties in which people sum a note up, the first of them that says something."""
+
 _TYPES = ("type", "page type", "pagetype", "note type", "notetype")
 
 _NO = ("false", "no", "off", "0")
@@ -79,19 +74,8 @@ _BY_THE_WAY = re.compile(
 _SWITCH = ("no", "yes")
 _FAR = 20  # lines between two properties that are not told together
 _MEANT = {
-    *(
-        *_CREATED,
-        *_MODIFIED,
-        *_TYPES,
-        "tags",
-        "tag",
-        "aliases",
-        "alias",
-        "title",
-        "private",
-        "notehop",
-    ),
-    *("summary", "description", "abstract", "excerpt"),
+    *(*_CREATED, *_MODIFIED, *_TYPES, *OWN_SUMMARY),
+    *("tags", "tag", "aliases", "alias", "title", "private", "notehop"),
 }
 _BLANKS = ("{{", "<%")  # how what a template leaves to be filled in begins
 
