@@ -29,7 +29,7 @@ from notehop.indexing.stores.catalog import (
     read_catalog_state,
 )
 from notehop.indexing.stores.chroma import mirror_problem
-from notehop.indexing.stores.lexical import LexicalIndex
+from notehop.indexing.stores.lexical_segments import read_segments
 from notehop.indexing.stores.lock import WriterLock
 
 INDEX = "notehop index"
@@ -283,7 +283,7 @@ def _check_derived(found: IndexCheck, place: Place, view: CatalogSnapshot) -> No
             gone = f"{layout.marker} is gone, so no run writes to this folder"
             found.add("marker", gone, ELSEWHERE)
         try:
-            _, generation, stamp = LexicalIndex.load(layout.postings)
+            _, generation, stamp = read_segments(layout.postings)
             if stamp != view.stamp or generation > view.generation:
                 found.add("lexical", "it is of another index", INDEX)
         except errors.IndexDamaged as exc:

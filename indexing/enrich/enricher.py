@@ -45,7 +45,7 @@ from notehop.indexing.report import EnrichReport, numbered
 from notehop.indexing.shown import counted, printable
 from notehop.indexing.stores.catalog import Catalog, CatalogSnapshot
 from notehop.indexing.stores.catalog_read import slices
-from notehop.indexing.stores.lock import lock_failure
+from notehop.indexing.stores.lock import locking
 from notehop.indexing.stores.model import NoteRow, NoteStatus
 
 if TYPE_CHECKING:
@@ -136,12 +136,8 @@ def enrich(
         if not layout.marker.is_file():
             # The index was deleted: a file of ours would keep another from being made there.
             raise IndexMissing("there is no index")
-        try:
+        with locking(layout.root):
             lock.acquire()
-        except Timeout:
-            raise
-        except (OSError, NotImplementedError) as exc:
-            raise lock_failure(layout.root, exc) from exc
         with EnrichmentStore.open(layout.enrichment) as store:
             if wanted and indexer.settings.llm.provider == "none":
                 done.warn("enrich asks for a language model and llm.provider names none")
@@ -238,12 +234,7 @@ class _Enricher:
                 done.calls += 1
                 try:
                     with sending([item.path], purpose=kind) as sent:
-                        try:
-                            reply = llm.chat(_messages(item.request)).message.content or ""
-                        except (NotehopError, OSError):
-                            raise
-                        except Exception as exc:
-                            raise ProviderError(f"the model {model} failed: {exc}") from exc
+                        reply = llm.chat(_messages(item.request)).message.content or ""
                     for notice in sent.notices:
                         done.warn(notice)
                     text = cleaned(reply, KEPT_CHARS)

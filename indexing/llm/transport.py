@@ -271,15 +271,12 @@ class _CheckedBackend(httpcore.SyncBackend):
             raise ProviderError(
                 f"{host} does not lead to this machine any more; nothing was sent", "consent"
             )
-        for address in addresses:
-            try:
+        for address in addresses[:-1]:
+            with suppress(httpcore.ConnectError, httpcore.ConnectTimeout):
                 connected = super().connect_tcp(address, port, *args, **options)
-            except (httpcore.ConnectError, httpcore.ConnectTimeout):
-                if address == addresses[-1]:
-                    raise
-            else:
                 return _CancellableStream(connected, self._reply_s)
-        raise AssertionError("the last address is connected to, or raises")
+        connected = super().connect_tcp(addresses[-1], port, *args, **options)
+        return _CancellableStream(connected, self._reply_s)
 
 
 class _CancellableStream(httpcore.NetworkStream):

@@ -56,7 +56,12 @@ class ChunkDraft:
     @property
     def embedded_hash(self) -> str:
         """Name of the embedded text: equal hash, equal vector, whatever note it is in."""
-        return hashlib.sha256(self.embedded.encode()).hexdigest()[:32]
+        return text_id(self.embedded)
+
+
+def text_id(text: str) -> str:
+    """Name of the vector of a text: equal text, equal vector, one row."""
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 def embedded_text(title: str, heading_path: Sequence[str], body: str) -> str:
@@ -77,8 +82,7 @@ def embedded_prefix(title: str, heading_path: Sequence[str]) -> str:
 def chunk_id(path: str, anchor: Sequence[str], occurrence: int, embedded: str) -> ChunkId:
     """Name a chunk, in 32 hexadecimal digits, by the note, the headings it stands under, its embedded
     text, and how many chunks of the note before it have all of that in common."""
-    whole = json.dumps([path, list(anchor), occurrence, embedded])
-    return hashlib.sha256(whole.encode()).hexdigest()[:32]
+    return text_id(json.dumps([path, list(anchor), occurrence, embedded]))
 
 
 SEAM = 2  # tokens by which a whole may differ from its parts, tokenized one by one
@@ -183,8 +187,8 @@ class _Splitter:
         note = self._note
         found: list[tuple[int, int, int]] = []
         start, size = note.body_start, 0
-        for first, end in pairwise([note.body_start, *note.sections, len(note.text)]):
-            size += self._size(plain_text(note, first, end)) if first < end else 0
+        for first, end in pairwise([*note.sections, len(note.text)]):
+            size += self._size(plain_text(note, first, end))
             if size >= self._min:
                 found.append((start, end, size))
                 start, size = end, 0

@@ -37,10 +37,6 @@ class NoteDocument(Document):
     _note: Note | None = PrivateAttr(default=None)
 
     @classmethod
-    def class_name(cls) -> str:
-        return "NoteDocument"
-
-    @classmethod
     def of(cls, note: Note) -> NoteDocument:
         """The document of a note; its id is the note's path."""
         document = cls(

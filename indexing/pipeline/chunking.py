@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -20,6 +19,7 @@ from notehop.indexing.embed.embedder import Embedder, Vectors
 from notehop.indexing.enrich.prompts import HEADER_TOKENS, Passage, header_requests, model_identity
 from notehop.indexing.enrich.store import EnrichmentStore
 from notehop.indexing.graph.resolve import outline_of_note
+from notehop.indexing.nodes.chunker import text_id
 from notehop.indexing.nodes.parser import NoteDocument, SectionNodeParser
 from notehop.indexing.report import Progress
 from notehop.indexing.stores.catalog import Catalog
@@ -301,11 +301,6 @@ def _chunk_row(node: BaseNode, note: NoteRow, tokenizer: Tokenizer) -> ChunkRow:
         kind=meta["kind"],
         tokens=pack_tokens(tokens),
     )
-
-
-def text_id(embedded: str) -> str:
-    """Name of the vector of a text: equal text, equal vector, one row."""
-    return hashlib.sha256(embedded.encode()).hexdigest()[:32]
 
 
 def text_around(title: str, link: Link) -> str | None:

@@ -39,7 +39,7 @@ from notehop.indexing.stores.chroma import (
     write_in_child,
 )
 from notehop.indexing.stores.database import REBUILD
-from notehop.indexing.stores.layout import IndexLayout, replace_file, unwritable
+from notehop.indexing.stores.layout import IndexLayout, replace_file, writing_to
 from notehop.indexing.stores.lock import WriterLock
 from notehop.indexing.stores.model import LIMITS, Limits, NoteStatus
 
@@ -206,10 +206,8 @@ class Indexer:
             check_deletions(self.vault, indexed, indexed - left)
         self._state = None
         made = self.layout.beside()
-        try:
+        with writing_to(self.layout.root):
             made.home.mkdir(mode=0o700)
-        except OSError as exc:
-            raise unwritable(self.layout.root, exc) from exc
         request = replace(request, allow_mass_delete=True)
         update = self._run(made, fingerprint, request)
         # Its words too are those of the former index.

@@ -13,7 +13,8 @@ import numpy as np
 
 from notehop.indexing.graph.files import VaultFiles, affected_names
 from notehop.indexing.graph.resolve import Outline, ResolvedLink, outline_of_note, resolve_link
-from notehop.indexing.pipeline.chunking import ChunkedNote, text_around, text_id
+from notehop.indexing.nodes.chunker import text_id
+from notehop.indexing.pipeline.chunking import ChunkedNote, text_around
 from notehop.indexing.stores.catalog import Catalog
 from notehop.indexing.stores.model import (
     Batch,

@@ -24,7 +24,7 @@ from notehop.indexing.stores.caches import bring_up_to_date, forget_withdrawn
 from notehop.indexing.stores.catalog import Catalog, check_fingerprint, stamp_of
 from notehop.indexing.stores.catalog_read import FileStamp
 from notehop.indexing.stores.chroma import remove_mirror
-from notehop.indexing.stores.layout import IndexLayout, unwritable
+from notehop.indexing.stores.layout import IndexLayout, writing_to
 from notehop.indexing.stores.model import Batch, Limits, NoteStatus
 from notehop.indexing.vault.parse import Read, read_note
 from notehop.indexing.vault.walk import FileEntry, Walk, top_level
@@ -341,10 +341,8 @@ class IndexRun:
         withdrawn = any(status.get(path) is NoteStatus.SKIPPED for path in before)
         if withdrawn:
             # It is there still, and its words have to leave every file: see :meth:`_derive`.
-            try:
+            with writing_to(self.layout.root):
                 self.layout.purge_mark.touch()
-            except OSError as exc:
-                raise unwritable(self.layout.root, exc) from exc
             faults.point("purge-mark-set")
         if withdrawn or len(left) > carried:
             # Chroma keeps the bytes of what it deletes. Before the commit, in case that is cut off.
@@ -368,14 +366,12 @@ class IndexRun:
         if withdrawn:
             remove_mirror(layout)
         bring_up_to_date(layout, catalog, thorough=withdrawn, verify=everything, limits=limits)
-        try:
+        with writing_to(layout.root):
             if withdrawn:
                 # First: from here on the journal alone may hold their words.
                 layout.journal_mark.touch()
                 layout.purge_mark.unlink(missing_ok=True)
             forget_withdrawn(layout, catalog)
-        except OSError as exc:
-            raise unwritable(layout.root, exc) from exc
         if withdrawn:
             faults.point("purge-mark-cleared")
 

@@ -15,7 +15,7 @@ from notehop.indexing.stores.catalog import Catalog, CatalogSnapshot, dimensions
 from notehop.indexing.stores.database import damaged
 from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.stores.lexical import DEFAULT_RANKING, LexicalIndex, Ranking
-from notehop.indexing.stores.lexical_segments import open_segments
+from notehop.indexing.stores.lexical_segments import open_segments, read_segments
 from notehop.indexing.stores.model import (
     LIMITS,
     ChunkId,
@@ -69,11 +69,12 @@ def read_lexical(
 ) -> LexicalIndex:
     """The lexical index of a generation, whose chunks have the ids ``wanted``."""
     try:
-        index, generation, stamp = LexicalIndex.load(layout.postings, ranking, limits)
+        segments, generation, stamp = read_segments(layout.postings)
     except IndexDamaged:
         stamp = ""
     if stamp != view.stamp:
         return LexicalIndex.build(view.chunk_tokens(), ranking, limits)
+    index = LexicalIndex(ranking, limits, segments)
     if generation != view.generation:
         gone = [one for one in index.ids() if one not in wanted]
         added = {key.id for key in view.chunk_keys(view.changed_paths(generation))}

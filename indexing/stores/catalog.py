@@ -236,15 +236,11 @@ class Catalog(CatalogReads):
     def commit(self, batch: Batch) -> int:
         """Write a batch in one transaction and return the generation it made.
 
-        An empty batch writes nothing and returns the generation there is.
-
         :raises IndexUnwritable: disk full, read-only, or failing; nothing is written.
         :raises IndexLocked: if another process kept writing, or wrote meanwhile on a server whose
             connection was lost; nothing is written.
         :raises IndexDamaged: if what is there cannot be read; nothing is written.
         """
-        if not batch:
-            return self.generation
         faults.point("catalog-before-commit")
         commit = uuid.uuid4().hex
 

@@ -28,7 +28,7 @@ from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
 
 from notehop.config import errors
-from notehop.indexing.stores.layout import CatalogAddress
+from notehop.indexing.stores.layout import CatalogAddress, file_number
 
 Result = TypeVar("Result")
 
@@ -137,16 +137,16 @@ class Database:
             raise errors.IndexMissing(f"{path}: no index yet; run: notehop index")
         self.path = path
         self.label = str(path)
-        self._file: tuple[int, ...] = ()
+        self._file: tuple[int, int] | None = None
 
         def connect() -> sqlite3.Connection:
             if create:
                 # For its owner alone; the journal gets the rights of the file.
                 with suppress(OSError):
                     path.touch(0o600, exist_ok=False)
-            if not self._file:
+            if self._file is None:
                 # Before it is opened: one that is replaced meanwhile is looked at again.
-                self._file = _number(path)
+                self._file = file_number(path)
             if read_only:
                 return _reading(path)
             connection = _connected(path, "?mode=rwc")
@@ -243,7 +243,7 @@ class Database:
     @property
     def replaced(self) -> bool:
         """Whether other tables stand there than were opened."""
-        return _number(self.path) != self._file
+        return file_number(self.path) != self._file
 
     @property
     def size(self) -> int:
@@ -325,15 +325,6 @@ def _close_unwritten(connection: Any, record: ConnectionPoolEntry) -> None:
     """Have the pool open the file anew each time: somebody may write it by then."""
     if isinstance(connection, _Unwritten):
         record.invalidate()
-
-
-def _number(path: Path) -> tuple[int, ...]:
-    """What tells a file from another one."""
-    try:
-        found = path.stat()
-    except OSError:
-        return ()
-    return found.st_dev, found.st_ino
 
 
 def _begin(connection: Connection) -> None:

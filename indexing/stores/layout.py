@@ -192,10 +192,8 @@ class IndexLayout:
 
             put_in_force(self.database)
             faults.point("rebuild-catalog-in-force")
-        try:
+        with writing_to(self.root):
             replace_file(self.current, f"{made.home.name}\n")
-        except OSError as exc:
-            raise unwritable(self.root, exc) from exc
         self.remove_left_over()
 
     def remove_left_over(self) -> None:
@@ -204,7 +202,7 @@ class IndexLayout:
 
         :raises IndexUnwritable: if the disk refuses.
         """
-        try:
+        with writing_to(self.root):
             for path in self.left_over():
                 if path.is_dir() and not path.is_symlink():
                     shutil.rmtree(path, ignore_errors=True)
@@ -214,8 +212,6 @@ class IndexLayout:
                 faults.point("rebuild-former-removed")
             if not self.home.is_dir():
                 self.current.unlink()
-        except OSError as exc:
-            raise unwritable(self.root, exc) from exc
         if self.database is not None:
             from notehop.indexing.stores.served.postgres_database import remove_replaced
 
@@ -223,15 +219,11 @@ class IndexLayout:
 
     def remove(self, path: Path) -> None:
         """Remove a file or folder, which need not be there; IndexUnwritable if the disk refuses."""
-        try:
+        with writing_to(self.root), suppress(NotADirectoryError):
             if path.is_dir():
                 shutil.rmtree(path)
             else:
                 path.unlink(missing_ok=True)
-        except NotADirectoryError:
-            pass
-        except OSError as exc:
-            raise unwritable(self.root, exc) from exc
 
     def make_folder(self) -> None:
         """Make the folder, for its owner alone, and close one to them that others can look into."""
@@ -254,32 +246,31 @@ class IndexLayout:
         :raises UsageError: if the folder holds something else, or is no folder.
         :raises IndexUnwritable: if it cannot be made.
         """
-        try:
-            if self.marker.is_file():
+        with writing_to(self.root):
+            try:
+                if self.marker.is_file():
+                    self.make_folder()
+                    return
+                ours = {self.lock, self.lock_holder, self.watch_lock, self.watch_state, self.server}
+                if self.root.exists() and any(path not in ours for path in self.root.iterdir()):
+                    # Before their rights are changed: they are somebody's.
+                    raise UsageError(
+                        f"{self.root}: holds files that are not of an index; "
+                        "name an empty or a new folder with --index-dir"
+                    )
                 self.make_folder()
-                return
-            ours = {self.lock, self.lock_holder, self.watch_lock, self.watch_state, self.server}
-            if self.root.exists() and any(path not in ours for path in self.root.iterdir()):
-                # Before their rights are changed: they are somebody's.
-                raise UsageError(
-                    f"{self.root}: holds files that are not of an index; "
-                    "name an empty or a new folder with --index-dir"
+                faults.point("index-folder-made")
+                write_private(
+                    self.marker,
+                    f"notehop's search index of the vault {vault}\n"
+                    "Everything here is made from the notes. It can be deleted without loss:\n"
+                    "`notehop index` makes it again.\n",
                 )
-            self.make_folder()
-            faults.point("index-folder-made")
-            write_private(
-                self.marker,
-                f"notehop's search index of the vault {vault}\n"
-                "Everything here is made from the notes. It can be deleted without loss:\n"
-                "`notehop index` makes it again.\n",
-            )
-            faults.point("index-marker-written")
-        except (FileExistsError, NotADirectoryError) as exc:
-            raise UsageError(
-                f"{self.root}: is no folder; name another one with --index-dir"
-            ) from exc
-        except OSError as exc:
-            raise unwritable(self.root, exc) from exc
+                faults.point("index-marker-written")
+            except (FileExistsError, NotADirectoryError) as exc:
+                raise UsageError(
+                    f"{self.root}: is no folder; name another one with --index-dir"
+                ) from exc
 
 
 @contextmanager
@@ -333,11 +324,25 @@ def read_json(kind: type[Read], path: Path) -> Read | None:
         return None
 
 
-def unwritable(folder: Path, exc: OSError) -> IndexUnwritable:
-    return IndexUnwritable(
-        f"{folder}: the index cannot be written ({exc.strerror or exc}); "
-        "free space or mend the permissions, or name another folder with --index-dir"
-    )
+def file_number(path: Path) -> tuple[int, int] | None:
+    """What tells a file or folder from any other; None if there is none that can be looked at."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+@contextmanager
+def writing_to(folder: Path) -> Iterator[None]:
+    """A block in which an OSError becomes IndexUnwritable."""
+    try:
+        yield
+    except OSError as exc:
+        raise IndexUnwritable(
+            f"{folder}: the index cannot be written ({exc.strerror or exc}); "
+            "free space or mend the permissions, or name another folder with --index-dir"
+        ) from exc
 
 
 def layout_for(vault: Path, settings: Settings, index_dir: Path | None = None) -> IndexLayout:

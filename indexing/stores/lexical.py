@@ -14,13 +14,7 @@ from types import MappingProxyType
 import numpy as np
 import numpy.typing as npt
 
-from notehop.indexing.stores.lexical_segments import (
-    Ints,
-    Segment,
-    joined,
-    read_segments,
-    write_segments,
-)
+from notehop.indexing.stores.lexical_segments import Ints, Segment, joined, write_segments
 from notehop.indexing.stores.model import LIMITS, ChunkId, FieldTokens, Limits
 from notehop.indexing.tokens.tokenizer import FIELDS, NearWords, Vocabulary
 
@@ -258,15 +252,6 @@ class LexicalIndex:
         :raises IndexUnwritable: if that fails; what was there stays.
         """
         write_segments(path, _compacted(self.segments, self.limits.segment), generation, stamp)
-
-    @classmethod
-    def load(
-        cls, path: Path, ranking: Ranking = DEFAULT_RANKING, limits: Limits = LIMITS
-    ) -> tuple[LexicalIndex, int, str]:
-        """Read what :meth:`save` wrote: index, generation, stamp; IndexDamaged if it is missing,
-        unreadable or not as it was written."""
-        segments, generation, stamp = read_segments(path)
-        return cls(ranking, limits, tuple(segments)), generation, stamp
 
 
 def idf(holding: int, chunks: int) -> float:

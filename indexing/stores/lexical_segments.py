@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from notehop.config.errors import IndexDamaged
-from notehop.indexing.stores.layout import replacing, unwritable
+from notehop.indexing.stores.layout import replacing, writing_to
 from notehop.indexing.stores.model import ChunkId, FieldTokens
 from notehop.indexing.tokens.tokenizer import FIELDS
 
@@ -186,12 +186,10 @@ def write_segments(path: Path, segments: Sequence[Segment], generation: int, sta
         for name in _ARRAYS
     }
     arrays |= {"about": _as_array(about), "texts": _as_array(texts)}
-    try:
+    with writing_to(path.parent):
         path.parent.mkdir(exist_ok=True)
         with replacing(path) as file:
             np.savez(file, **arrays)
-    except OSError as exc:
-        raise unwritable(path.parent, exc) from exc
 
 
 @contextmanager
@@ -210,7 +208,7 @@ def open_segments(path: Path) -> Iterator[tuple[dict[str, Any], Mapping[str, Int
         raise IndexDamaged(f"{path}: cannot be read: {reason}; run: notehop index") from exc
 
 
-def read_segments(path: Path) -> tuple[list[Segment], int, str]:
+def read_segments(path: Path) -> tuple[tuple[Segment, ...], int, str]:
     """The segments of a file, its generation and stamp; IndexDamaged as :func:`open_segments`."""
     with open_segments(path) as (about, file):
         segments = []
@@ -220,7 +218,7 @@ def read_segments(path: Path) -> tuple[list[Segment], int, str]:
             terms = {term: at for at, term in enumerate(text["terms"])}
             arrays: dict[str, Any] = {name: file[f"{name} {number}"] for name in _ARRAYS}
             segments.append(Segment(ids, terms, **arrays, **_whole(ids)))
-        return segments, about["generation"], about["stamp"]
+        return tuple(segments), about["generation"], about["stamp"]
 
 
 def _as_array(value: Any) -> Ints:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 import os
 import socket
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -53,18 +54,19 @@ class WriterLock:
         """
         layout = self._layout
         try:
-            layout.make_folder()
-            self._lock.acquire()
-            faults.point("lock-taken")
-            if layout.database is not None:
-                from notehop.indexing.stores.served.postgres_database import LockSession
+            with locking(layout.root):
+                layout.make_folder()
+                self._lock.acquire()
+                faults.point("lock-taken")
+                if layout.database is not None:
+                    from notehop.indexing.stores.served.postgres_database import LockSession
 
-                self._session = LockSession(layout.database, self._holder)
-                self._session.take(self._patience)
-            since = datetime.now(UTC).isoformat(timespec="seconds")
-            holder = Holder(os.getpid(), socket.gethostname(), self._holder, since)
-            write_private(layout.lock_holder, json.dumps(asdict(holder)))
-            faults.point("lock-holder-told")
+                    self._session = LockSession(layout.database, self._holder)
+                    self._session.take(self._patience)
+                since = datetime.now(UTC).isoformat(timespec="seconds")
+                holder = Holder(os.getpid(), socket.gethostname(), self._holder, since)
+                write_private(layout.lock_holder, json.dumps(asdict(holder)))
+                faults.point("lock-holder-told")
         except Timeout as exc:
             # Not written yet, or left behind by one that was killed: the lock stands.
             said = read_json(Holder, layout.lock_holder)
@@ -73,9 +75,6 @@ class WriterLock:
             raise IndexLocked(
                 f"{layout.root}: {who} is writing this index; wait until it is done, or stop it"
             ) from exc
-        except (OSError, NotImplementedError) as exc:
-            self._let_go()
-            raise lock_failure(layout.root, exc) from exc
         except BaseException:
             self._let_go()
             raise
@@ -107,13 +106,20 @@ class WriterLock:
         self._lock.release()
 
 
-def lock_failure(folder: Path, exc: OSError | NotImplementedError) -> IndexUnwritable:
-    """The error for a lock that cannot be made: the folder cannot be written, or its disk knows none."""
-    return IndexUnwritable(
-        f"{folder}: the index cannot be written or locked ({getattr(exc, 'strerror', None) or exc}); free "
-        "space or mend the permissions; if the disk knows no locks, name a folder on another one with "
-        "--index-dir"
-    )
+@contextmanager
+def locking(folder: Path) -> Iterator[None]:
+    """A block that takes a lock: IndexUnwritable if none can be made, as the folder cannot be written or
+    its disk knows none; Timeout if another process holds it."""
+    try:
+        yield
+    except Timeout:
+        raise
+    except (OSError, NotImplementedError) as exc:
+        says = getattr(exc, "strerror", None) or exc
+        raise IndexUnwritable(
+            f"{folder}: the index cannot be written or locked ({says}); free space or mend the "
+            "permissions; if the disk knows no locks, name a folder on another one with --index-dir"
+        ) from exc
 
 
 def read_holder(layout: IndexLayout) -> Holder | None:

@@ -151,13 +151,7 @@ class Batch:
     attach: Mapping[str, bool] = field(default_factory=dict)
     detach: tuple[str, ...] = ()
     meta: Mapping[str, Any] = field(default_factory=dict)
-    vectors: Mapping[Vectored, tuple[Sequence[str], Matrix]] = field(
-        default_factory=dict, compare=False
-    )
-
-    def __bool__(self) -> bool:
-        """Whether there is anything to write; vectors alone are nothing."""
-        return self != Batch()
+    vectors: Mapping[Vectored, tuple[Sequence[str], Matrix]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -145,7 +145,7 @@ class _Search:
         if path:
             there = self.root / path
             above = [one for one in there.parents if one.is_relative_to(self.root)][:-1]
-            if any(part.startswith(".") for part in path.split("/")) or not is_text(path):
+            if is_hidden(path) or not is_text(path):
                 return
             try:
                 if any(folder.is_symlink() for folder in above) or not _is_spelled_so(there):
@@ -233,6 +233,11 @@ def _is_spelled_so(path: Path) -> bool:
 def is_text(name: str) -> bool:
     """Whether a name is UTF-8 on disk: one that is not is no part of a vault."""
     return name.encode(errors="replace").decode() == name
+
+
+def is_hidden(path: str) -> bool:
+    """Whether a path is no part of a vault, because it or a folder above it begins with a dot."""
+    return any(part.startswith(".") for part in path.split("/"))
 
 
 def _shown(path: str) -> str:

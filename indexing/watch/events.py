@@ -16,7 +16,8 @@ from pathlib import Path
 
 from watchfiles import Change, watch
 
-from notehop.indexing.vault.walk import is_text
+from notehop.indexing.stores.layout import file_number
+from notehop.indexing.vault.walk import is_hidden, is_text
 from notehop.indexing.watch.state import TIMING, Timing
 
 EVERYTHING = ""  # the path that stands for the whole vault
@@ -41,7 +42,7 @@ class VaultEvents:
         self.refused = False
         """Whether it failed though the folder is there: the system reports none of its changes."""
         self._thread = threading.Thread(target=self._run, name="notehop-events", daemon=True)
-        self._root = _identity(vault)
+        self._root = file_number(vault)
         self._each = sys.platform == "linux"
 
     def start(self) -> None:
@@ -57,7 +58,7 @@ class VaultEvents:
     @property
     def failure(self) -> str | None:
         """Why nothing is reported any more; None while all is well."""
-        if self._failure is None and (self._root is None or _identity(self._vault) != self._root):
+        if self._failure is None and (self._root is None or file_number(self._vault) != self._root):
             return "the folder is not there, or not the one it was"
         return self._failure
 
@@ -91,7 +92,7 @@ class VaultEvents:
         except (OSError, RuntimeError, ValueError) as exc:
             # OSError: too many folders for the system's limit, a vault that went; RuntimeError: the
             # library's own; ValueError: a path of the vault that is no UTF-8.
-            self.refused = _identity(self._vault) == self._root
+            self.refused = file_number(self._vault) == self._root
             with self._lock:
                 # The library names the folder that came when nothing was left: another each time.
                 self._failure = str(exc).partition(" about [")[0] or type(exc).__name__
@@ -179,16 +180,3 @@ def is_folder(vault: Path, path: str) -> bool:
     folder = str(vault / path)
     is_note_folder = not (is_hidden(path) or os.path.islink(folder))  # noqa: PTH114 - never raises
     return (path == APP_FOLDER or is_note_folder) and os.path.isdir(folder)  # noqa: PTH112
-
-
-def is_hidden(path: str) -> bool:
-    """Whether a path is no part of a vault, because it or a folder above it begins with a dot."""
-    return any(part.startswith(".") for part in path.split("/"))
-
-
-def _identity(folder: Path) -> tuple[int, int] | None:
-    try:
-        found = folder.stat()
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino

@@ -17,7 +17,7 @@ from filelock import FileLock, Timeout
 
 from notehop.config.errors import IndexLocked
 from notehop.indexing.stores.layout import IndexLayout, read_json, replace_file
-from notehop.indexing.stores.lock import lock_failure
+from notehop.indexing.stores.lock import locking
 
 Phase = Literal["indexing", "following", "waiting", "held"]
 """``indexing``: changes are being taken in. ``following``: the index is up to the vault as far as is known.
@@ -72,8 +72,9 @@ class WatcherLock:
         :raises IndexUnwritable: if the folder cannot be written, or its disk knows no locks.
         """
         try:
-            self._layout.make_folder()
-            self._lock.acquire(timeout=patience)
+            with locking(self._layout.root):
+                self._layout.make_folder()
+                self._lock.acquire(timeout=patience)
             self._file = self._file_now()
             # At once: the state that a killed process left is nobody's.
             self.write_state("indexing")
@@ -83,8 +84,6 @@ class WatcherLock:
             raise IndexLocked(
                 f"{self._layout.root}: {who} follows this vault already, so the index is kept up"
             ) from exc
-        except (OSError, NotImplementedError) as exc:
-            raise lock_failure(self._layout.root, exc) from exc
 
     @property
     def held(self) -> bool:

@@ -22,7 +22,7 @@ from notehop.indexing.report import Progress
 from notehop.indexing.stores.catalog import Catalog, CatalogSnapshot
 from notehop.indexing.stores.catalog_read import slices
 from notehop.indexing.stores.chroma import read_rows
-from notehop.indexing.stores.layout import IndexLayout, read_json, replace_file, unwritable
+from notehop.indexing.stores.layout import IndexLayout, read_json, replace_file, writing_to
 from notehop.indexing.stores.served.chroma_server import (
     ChromaServer,
     ServerCollection,
@@ -245,11 +245,9 @@ def _remember(
             f"{former.get('url')}: the Chroma server still holds passages of this index, in the "
             f"collection {collection}; delete it there if nobody needs it",
         )
-    try:
+    with writing_to(layout.root):
         if name is None:
             path.unlink(missing_ok=True)
         else:
             replace_file(path, json.dumps({**where, "collection": name}))
-    except OSError as exc:
-        raise unwritable(layout.root, exc) from exc
     return told

@@ -33,6 +33,7 @@ TRIES = 5  # times that a write is sent: a server that is started again takes so
 
 SEARCH_S = 5.0  # that a search waits for candidates; then every vector is compared
 _CONNECT_SECONDS = 3.0
+_FRESH = 1.0  # that searches believe what the server said of a collection
 
 _PAGE = 5_000  # ids that are listed at a time
 _QUOTED = 200  # characters of the server's own words that are passed on
@@ -70,17 +71,10 @@ class ChromaServer:
     """
 
     def __init__(
-        self,
-        settings: Settings,
-        log_dir: Path,
-        seconds: float,
-        *,
-        fresh: float = 1.0,
-        rest: float = 5.0,
+        self, settings: Settings, log_dir: Path, seconds: float, *, rest: float = 5.0
     ) -> None:
         """:param log_dir: folder of the index, where it is written down what goes to it.
         :param seconds: that an answer may take.
-        :param fresh: seconds that searches believe what the server said of a collection.
         :param rest: seconds that searches leave it alone when it could not be asked.
         :raises SettingsError: if the token cannot be sent.
         """
@@ -90,7 +84,7 @@ class ChromaServer:
         self.origin = parts.netloc
         self._host = (parts.hostname or "").rstrip(".")
         self._port = parts.port or (443 if secure else 80)
-        self._seconds, self._fresh, self._rest = seconds, fresh, rest
+        self._seconds, self._rest = seconds, rest
         self._hosts = Hosts(settings.privacy.allow_hosts, address="chroma.url")
         self._log = EgressLog(log_dir)
         token = self._token = about.token.get_secret_value() if about.token is not None else ""
@@ -177,7 +171,7 @@ class ChromaServer:
         """The collection of a name as it was a moment ago or later, for searches; CollectionMissing
         if there is none."""
         known = self._known
-        if known is None or known[1].name != name or time.monotonic() - known[0] >= self._fresh:
+        if known is None or known[1].name != name or time.monotonic() - known[0] >= _FRESH:
             with self._searching():
                 found = self.collection(name)
                 if found is None:
