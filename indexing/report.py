@@ -132,7 +132,6 @@ class EnrichReport:
     warnings: list[str] = field(default_factory=list)
 
     def warn(self, text: str) -> None:
-        """Warn of something once."""
         if text not in self.warnings:
             self.warnings.append(text)
 

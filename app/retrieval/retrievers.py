@@ -39,6 +39,7 @@ from notehop.indexing.graph.files import fold
 from notehop.indexing.stores.model import ChunkId
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.stores.served.chroma_vectors import ChunkVectors
+from notehop.indexing.stores.vector_index import cosines
 from notehop.indexing.tokens.tokenizer import Tokenizer
 
 
@@ -77,10 +78,9 @@ def of_length_1(embedding: Sequence[float] | Vector) -> Vector:
 
 
 def known_similarities(table: ChunkVectors, query: Vector, ids: Sequence[str]) -> dict[str, float]:
-    """Return the cosine to the query of each id that has a vector."""
-    distinct = list(dict.fromkeys(ids))
-    values = table.similarities(query, distinct).tolist() if distinct else []
-    return {id_: value for id_, value in zip(distinct, values, strict=True) if value == value}
+    """Return the cosine to the query, to 6 decimals, of each id that has a vector."""
+    found, rows = table.rows(dict.fromkeys(ids))
+    return dict(zip(found, cosines(rows, query).tolist(), strict=True))
 
 
 class SignalRetriever(TracedRetriever):

@@ -59,11 +59,9 @@ class QueryEmbedder(BaseEmbedding):
 
     @property
     def tokens(self) -> TokenOffsets:
-        """The model's tokenizer; it knows the passage prompt."""
         return self._engine.tokens
 
     def identity(self) -> dict[str, Any]:
-        """Return what the fingerprint of an index names."""
         return dict(self._identity)
 
     def embed_query(self, text: str) -> Vectors:

@@ -163,7 +163,6 @@ class OnnxModel:
         return rows
 
     def is_cut(self, query: str) -> bool:
-        """Whether the window does not hold a query."""
         return bool(self._tokenizer.encode(self._identity["query_prompt"] + query).overflowing)
 
 

@@ -180,11 +180,9 @@ class UnigramTokenizer:
         return Pieces(ids, offsets)
 
     def num_special_tokens_to_add(self, is_pair: bool) -> int:
-        """Return how many special tokens stand around a text."""
         return 4 if is_pair else 2
 
     def get_vocab_size(self) -> int:
-        """Return how many pieces there are."""
         return int(self._pieces.get_vocab_size())
 
 
@@ -235,7 +233,6 @@ class PackedEngine:
         return found
 
     def is_cut(self, query: str) -> bool:
-        """Whether the window does not hold a query."""
         return not self._fits(_plain(query), asks=True)
 
     def _fits(self, text: str, asks: bool) -> bool:

@@ -126,7 +126,6 @@ class TorchEmbedding(HuggingFaceEmbedding):  # type: ignore[misc]
 
     @property
     def tokens(self) -> TokenOffsets:
-        """The model's tokenizer; it knows the passage prompt."""
         return self._tokens
 
     @property
@@ -134,7 +133,6 @@ class TorchEmbedding(HuggingFaceEmbedding):  # type: ignore[misc]
         return self.description.dimensions
 
     def identity(self) -> dict[str, Any]:
-        """Return what the fingerprint of an index names."""
         return self.description.identity()
 
     def use_processor(self, threads: int) -> None:
@@ -189,7 +187,6 @@ class TorchEmbedding(HuggingFaceEmbedding):  # type: ignore[misc]
         return rows
 
     def is_cut(self, query: str) -> bool:
-        """Whether the window does not hold a query."""
         whole = self.description.prompts.query + query
         return len(self.tokens(whole)) + self.tokens.specials > self.max_tokens
 

@@ -112,7 +112,6 @@ class Request:
 
 
 def summary_request(title: str, passages: Sequence[Passage]) -> Request:
-    """Ask for the summary of a note."""
     text = "\n\n".join(passage.text for passage in passages)
     if (sent := _beginning(text[:NOTE_CHARS], NOTE_TOKENS)) != text:
         text = f"{sent} …\n\nHeadings of the whole note:\n{_outline(passages)}"

@@ -119,7 +119,6 @@ class ProviderLLM(CustomLLM):
         )
 
     def chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
-        """Ask once."""
         with self._translated_errors():
             return self._noticed(self.connect().inner.chat(messages, **kwargs))
 
@@ -275,7 +274,6 @@ class AnthropicChat:
         self._client = client
 
     def chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
-        """Ask once."""
         message = self._client.messages.create(**self._request(messages), **kwargs)
         text = "".join(block.text for block in message.content if block.type == "text")
         return _reply(text, None, message)

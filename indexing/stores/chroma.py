@@ -61,7 +61,6 @@ class MirrorState:
 
     generation: int
     stamp: str
-    chunks: int
     files: dict[str, tuple[int, int]]
 
     def fits(self, layout: IndexLayout) -> bool:
@@ -232,14 +231,14 @@ def write_mirror(layout: IndexLayout) -> None:
             for ids in slices([key.id for key in view.chunk_keys(paths)], _AT_ONCE):
                 collection.add(**read_rows(view, ids))
                 faults.point("mirror-added")
-            count = _check(view, collection, thorough=touched)
+            _check(view, collection, thorough=touched)
         faults.point("mirror-written")
-        done = MirrorState(view.generation, view.stamp, count, _files(layout))
+        done = MirrorState(view.generation, view.stamp, _files(layout))
         replace_file(layout.chroma / _STATE, json.dumps(asdict(done)))
 
 
-def _check(view: CatalogSnapshot, collection: Any, *, thorough: bool) -> int:
-    """How many chunks the collection holds; MirrorFailed if they are not those of the catalog."""
+def _check(view: CatalogSnapshot, collection: Any, *, thorough: bool) -> None:
+    """MirrorFailed if the collection holds other chunks than the catalog."""
     ids = sorted(key.id for key in view.chunk_keys())
     if collection.count() != len(ids):
         raise MirrorFailed(f"it holds {collection.count()} of {len(ids)} chunks")
@@ -257,7 +256,6 @@ def _check(view: CatalogSnapshot, collection: Any, *, thorough: bool) -> int:
         near = collection.query(query_embeddings=matrix[:1], n_results=1, include=["distances"])
         if not near["distances"][0] or near["distances"][0][0] > _APART:
             raise MirrorFailed("a search does not find its chunks")
-    return len(ids)
 
 
 def _files(layout: IndexLayout) -> dict[str, tuple[int, int]]:

@@ -106,19 +106,6 @@ class VectorIndex:
         known = np.flatnonzero(places >= 0).tolist()
         return [wanted[at] for at in known], self._matrix[places[known]]
 
-    def similarities(self, query: NDArray[Any], ids: Sequence[str]) -> NDArray[np.float64]:
-        """Cosine of each id to the query, shape (len(ids),), to 6 decimals; NaN for an unknown id.
-
-        :param query: shape (dimensions,), of length 1.
-        :raises ValueError: if its shape is another.
-        """
-        vector = checked_query(query, self.dimensions)
-        places = self._places(ids)
-        known = places >= 0
-        found = np.full(len(places), np.nan)
-        found[known] = cosines(self._matrix[places[known]], vector)
-        return found
-
     def top(
         self, query: NDArray[Any], k: int, allowed: Collection[str] | None = None
     ) -> list[tuple[str, float]]:

@@ -8,7 +8,7 @@ compared here. Whenever it cannot be asked, every vector is read from the catalo
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -20,7 +20,7 @@ from notehop.indexing.stores.caches import QueryCache
 from notehop.indexing.stores.catalog import CatalogSnapshot, dimensions_of
 from notehop.indexing.stores.catalog_read import PAGE, slices
 from notehop.indexing.stores.model import ChunkId, Matrix
-from notehop.indexing.stores.vector_index import VectorIndex, best, checked_query, cosines
+from notehop.indexing.stores.vector_index import VectorIndex, best, checked_query
 
 if TYPE_CHECKING:
     from notehop.indexing.stores.served.chroma_server import ChromaServer, ServerCollection
@@ -99,12 +99,6 @@ class ServedVectors:
         """The ids that are there, in no meaningful order."""
         return list(self._paths)
 
-    def __len__(self) -> int:
-        return len(self._paths)
-
-    def __contains__(self, one: object) -> bool:
-        return one in self._paths
-
     def rows(self, ids: Iterable[str]) -> tuple[list[str], Matrix]:
         """As :meth:`VectorIndex.rows`; IndexDamaged if a vector is not what was written."""
 
@@ -117,13 +111,6 @@ class ServedVectors:
         if not vectors:
             return [], np.empty((0, self.dimensions), dtype=np.float32)
         return [*vectors], np.stack([*vectors.values()])
-
-    def similarities(self, query: NDArray[np.float32], ids: Sequence[str]) -> NDArray[np.float64]:
-        """As :meth:`VectorIndex.similarities`; IndexDamaged if a vector is not what was written."""
-        vector = checked_query(query, self.dimensions)
-        found, matrix = self.rows(ids)
-        near = dict(zip(found, cosines(matrix, vector).tolist(), strict=True))
-        return np.array([near.get(one, np.nan) for one in ids])
 
     def top(
         self, query: NDArray[np.float32], k: int, allowed: Collection[str] | None = None

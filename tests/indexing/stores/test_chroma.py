@@ -181,7 +181,7 @@ def test_a_child_that_fails_hangs_or_is_interrupted(
 def test_it_goes_where_it_is_not_wanted(indexed: Bench) -> None:
     state = product.read_mirror(indexed.layout)
     assert state is not None
-    assert (state.generation, state.chunks) == (1, 3)
+    assert state.generation == 1
     indexed.settings = indexed.settings.with_overrides({"index.mirror": False})
     indexed.index()
     assert not indexed.layout.chroma.exists()
