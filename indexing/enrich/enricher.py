@@ -228,12 +228,12 @@ class _Enricher:
                     raise NotehopError(SPENT)
                 self.indexer.progress.advance(1)
                 place = self.indexer.vault, settings.vault, catalog
-                if not is_unchanged(*place, item.path, item.content_hash):
+                if not is_unchanged(*place, item.note.path, item.note.content_hash):
                     continue
                 kind = item.request.kind
                 done.calls += 1
                 try:
-                    with sending([item.path], purpose=kind) as sent:
+                    with sending([item.note.path], purpose=kind) as sent:
                         reply = llm.chat(_messages(item.request)).message.content or ""
                     for notice in sent.notices:
                         done.warn(notice)
@@ -284,10 +284,9 @@ def _messages(request: Request) -> list[ChatMessage]:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One text that a model is to write. ``content_hash`` is that of the note it is about."""
+    """One text that a model is to write about a note."""
 
-    path: str
-    content_hash: str
+    note: NoteRow
     key: str
     request: Request
 
@@ -317,13 +316,11 @@ def plan(
     due = sorted(path for path, shape in shapes.items() if seen.get(path) != shape)
     # What two notes would have said alike is asked once.
     items: dict[str, Item] = {}
-    changed: dict[str, float] = {}
     for part in slices(due, _NOTES):
         rows = catalog.notes_at(part)
         requests: list[Item] = []
         needed: dict[str, dict[str, Kind]] = {}
         for note in rows.values():
-            changed[note.path] = note.modified
             chunks = [one for one in catalog.chunks_of(note.path) if one.kind != "properties"]
             own = _items(
                 note, [Passage(one.heading_path, one.text) for one in chunks], settings, model
@@ -335,15 +332,15 @@ def plan(
         lacking = [item for item in requests if item.key not in there]
         for item in lacking:
             items.setdefault(item.key, item)
-        done = rows.keys() - {item.path for item in lacking}
+        done = rows.keys() - {item.note.path for item in lacking}
         store.mark_checked({path: shapes[path] for path in done})
     failed = {key: at for at, key in enumerate(store.failures())}
     return sorted(
         items.values(),
         key=lambda item: (
             failed.get(item.key, -1),
-            -changed[item.path],
-            item.path,
+            -item.note.modified,
+            item.note.path,
             item.request.kind != "summary",
         ),
     )
@@ -359,4 +356,4 @@ def _items(
         requests.append(summary_request(note.title, passages))
     if settings.headers == "llm":
         requests += header_requests(note.title, passages)
-    return [Item(note.path, note.content_hash, one.key(model), one) for one in requests]
+    return [Item(note, one.key(model), one) for one in requests]

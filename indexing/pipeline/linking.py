@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from notehop.indexing.graph.files import VaultFiles, affected_names
-from notehop.indexing.graph.resolve import Outline, ResolvedLink, outline_of_note, resolve_link
+from notehop.indexing.graph.resolve import Outline, ResolvedLink, resolve_link
 from notehop.indexing.nodes.chunker import text_id
 from notehop.indexing.pipeline.chunking import ChunkedNote, text_around
 from notehop.indexing.stores.catalog import Catalog
@@ -23,6 +23,7 @@ from notehop.indexing.stores.model import (
     LinkRow,
     Matrix,
     NoteRecord,
+    NoteRow,
     NoteStatus,
 )
 from notehop.indexing.vault.model import Link
@@ -106,22 +107,20 @@ class _LinkTargets:
     def __init__(self, catalog: Catalog, notes: Iterable[ChunkedNote], gone: Iterable[str]) -> None:
         """Of the notes of this write it is told what they hold; the catalog knows all others."""
         self._catalog = catalog
-        self._outlines: dict[str, Outline | None] = dict.fromkeys(gone)
+        self._notes: dict[str, NoteRow | None] = dict.fromkeys(gone)
         self._chunks: dict[str, Sequence[ChunkRow | ChunkKey]] = dict.fromkeys(gone, ())
         for item in notes:
-            path = item.row.path
-            self._outlines[path] = outline_of_note(item.note) if item.note else None
-            self._chunks[path] = _led_to(item.chunks)
+            self._notes[item.row.path] = item.row
+            self._chunks[item.row.path] = _led_to(item.chunks)
 
     def outline(self, path: str) -> Outline | None:
         """The outline of an indexed note; None for anything else."""
-        if path not in self._outlines:
-            note = self._catalog.note(path)
-            indexed = note is not None and note.status is NoteStatus.INDEXED
-            self._outlines[path] = (
-                Outline(note.outline, note.blocks, note.line_count) if note and indexed else None
-            )
-        return self._outlines[path]
+        if path not in self._notes:
+            self._notes[path] = self._catalog.note(path)
+        note = self._notes[path]
+        if note is None or note.status is not NoteStatus.INDEXED:
+            return None
+        return Outline(note.outline, note.blocks, note.line_count)
 
     def load_chunks(self, links: Iterable[ResolvedLink]) -> None:
         """Read the chunks of all that links lead to: asking for each note took as long as the rest."""

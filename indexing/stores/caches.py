@@ -16,15 +16,7 @@ from notehop.indexing.stores.database import damaged
 from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.stores.lexical import DEFAULT_RANKING, LexicalIndex, Ranking
 from notehop.indexing.stores.lexical_segments import open_segments, read_segments
-from notehop.indexing.stores.model import (
-    LIMITS,
-    ChunkId,
-    ChunkRow,
-    Limits,
-    LinkRow,
-    Matrix,
-    NoteRow,
-)
+from notehop.indexing.stores.model import LIMITS, ChunkId, ChunkRow, Limits, Matrix, NoteRow
 from notehop.indexing.stores.vector_index import VectorIndex
 
 Key = TypeVar("Key")
@@ -168,9 +160,6 @@ class QueryCache:
         # the vault.
         self.chunks: BoundedCache[str, ChunkRow] = BoundedCache(10_000)
         self.notes: BoundedCache[str, NoteRow] = BoundedCache(20_000)
-        self.links_from: BoundedCache[str, list[LinkRow]] = BoundedCache(5_000)
-        self.links_to: BoundedCache[str, list[LinkRow]] = BoundedCache(5_000)
-        self.sentences: BoundedCache[str, Matrix] = BoundedCache(20_000)
         self.filters: BoundedCache[tuple[Any, ...], frozenset[str]] = BoundedCache(16)
         self.ranks: BoundedCache[int, Mapping[str, float]] = BoundedCache(1)
         # Of a generation whose vectors a server holds; the last are those that the server lacks.

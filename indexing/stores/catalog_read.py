@@ -261,9 +261,11 @@ class CatalogReads(ABC):
         return {row[0]: row[1] for row in sorted(self._fetch(query, hashes))}
 
     def links_from(self, paths: Iterable[str]) -> list[LinkRow]:
+        """The links that stand in these notes."""
         return self._links(LINKS.c.path, paths)
 
     def links_to(self, paths: Iterable[str]) -> list[LinkRow]:
+        """The links that lead to these files."""
         return self._links(LINKS.c.target_path, paths)
 
     def links_named(self, names: Iterable[str]) -> list[LinkRow]:

@@ -6,19 +6,16 @@ import sys
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from notehop.config.errors import IndexDamaged, IndexFailure, IndexMissing, NotehopError
 from notehop.indexing.graph.pagerank import pagerank
 from notehop.indexing.stores.caches import (
-    BoundedCache,
     QueryCache,
     follow_vectors,
     forget_withdrawn,
@@ -43,7 +40,6 @@ from notehop.indexing.stores.model import (
     ChunkKey,
     ChunkRow,
     Limits,
-    LinkRow,
     Matrix,
     NoteRow,
     NoteStatus,
@@ -121,6 +117,7 @@ class Snapshot(AbstractContextManager["Snapshot"]):
         self.lexical = generation.lexical
         self.labels = NoteLabels(view, generation.ids_by_path, generation.cache.filters)
         self.notes_named, self.named_any = view.notes_named, view.named_any
+        self.links_from, self.links_to = view.links_from, view.links_to
         self.close = weakref.finalize(self, view.close)
         """Let go of the generation; a second time is nothing."""
         self._cache = generation.cache
@@ -169,14 +166,8 @@ class Snapshot(AbstractContextManager["Snapshot"]):
         """Id -> cosine to the query, to 6 decimals, of each sentence with a link that has a vector;
         ``query`` has the shape (dimensions,) and length 1. IndexDamaged if one is not as written."""
 
-        def read(missing: list[str]) -> Mapping[str, Matrix]:
-            return dict(zip(*self.catalog.vectors("links", missing), strict=True))
-
-        vectors = self._cache.sentences.get(ids, read)
-        if not vectors:
-            return {}
-        near = cosines(np.stack([*vectors.values()]), query)
-        return dict(zip(vectors, near.tolist(), strict=True))
+        found, rows = self.catalog.vectors("links", ids)
+        return dict(zip(found, cosines(rows, query).tolist(), strict=True)) if found else {}
 
     def note(self, path: str) -> NoteRow | None:
         """The note; None if there is none, or it is not indexed."""
@@ -190,14 +181,6 @@ class Snapshot(AbstractContextManager["Snapshot"]):
     def notes(self) -> list[NoteRow]:
         """All indexed notes, by path; read each time."""
         return self.catalog.notes(NoteStatus.INDEXED)
-
-    def links_from(self, paths: Iterable[str]) -> list[LinkRow]:
-        """The links that stand in these notes, by (path, ordinal)."""
-        return _links(self._cache.links_from, self.catalog.links_from, "path", paths)
-
-    def links_to(self, paths: Iterable[str]) -> list[LinkRow]:
-        """The links that lead to these files, by (path, ordinal)."""
-        return _links(self._cache.links_to, self.catalog.links_to, "target_path", paths)
 
     @property
     def pagerank(self) -> Mapping[str, float]:
@@ -392,21 +375,3 @@ def _of_chunks(
         ids_by_path[path] = ids = tuple(sys.intern(key.id) for key in some)
         path_by_id |= dict.fromkeys(ids, path)
     return path_by_id, ids_by_path
-
-
-def _links(
-    cache: BoundedCache[str, list[LinkRow]],
-    read: Callable[[list[str]], list[LinkRow]],
-    column: str,
-    paths: Iterable[str],
-) -> list[LinkRow]:
-    """The links that have one of the paths in a column, by (path, ordinal)."""
-
-    def grouped(missing: list[str]) -> Mapping[str, list[LinkRow]]:
-        found: dict[str, list[LinkRow]] = {path: [] for path in missing}
-        for link in read(missing):
-            found[getattr(link, column)].append(link)
-        return found
-
-    links = [link for group in cache.get(paths, grouped).values() for link in group]
-    return sorted(links, key=lambda link: (link.path, link.ordinal))
