@@ -47,10 +47,13 @@ def agent_text(error: BaseException) -> str:
     return f"{error.public}; on the machine of the server, notehop status says more"
 
 
-def unforeseen(error: BaseException) -> str:
-    """What is told of an error of a library: its first line, and its kind alone elsewhere."""
-    lines = [] if elsewhere.get() else str(error).strip().splitlines()
-    return lines[0] if lines else type(error).__name__
+def reason_of(error: BaseException) -> str:
+    """Why something failed, on a line: what an error of ours says; of another its kind and, on this machine,
+    the beginning of what it says."""
+    ours = isinstance(error, NotehopError)
+    told = agent_text(error) if ours else "" if elsewhere.get() else str(error)[:300]
+    lines = told.strip().splitlines()[:1]
+    return lines[0] if ours and lines else ": ".join([type(error).__name__, *lines])
 
 
 _PATH = re.compile(r"(?<![\w.])[/~\\]|\b[A-Za-z]:[/\\]")

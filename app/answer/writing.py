@@ -22,7 +22,7 @@ from notehop.app.answer.context import Fitted, fit
 from notehop.app.answer.draft import Draft, markers_of, written
 from notehop.app.answer.material import Material
 from notehop.app.answer.synthesizer import VaultSynthesizer, pulled, stream_of
-from notehop.app.problems import agent_text, unforeseen
+from notehop.app.problems import reason_of
 from notehop.config.errors import NotehopError, ProviderError
 from notehop.indexing.llm.egress import sending
 from notehop.indexing.llm.text import AnswerText, answer_of, count_tokens
@@ -221,11 +221,3 @@ def _says_nothing(text: str, answer: AnswerText, material: Material) -> NotehopE
     if not written(answer_of(text), material).text.strip():
         return NotehopError("it said nothing")
     return None
-
-
-def reason_of(failure: Exception) -> str:
-    """Why a language model gave nothing, as a reply says it."""
-    if isinstance(failure, NotehopError):
-        return agent_text(failure)
-    kind, told = type(failure).__name__, unforeseen(failure)
-    return kind if told == kind else f"{kind}: {told[:200]}"

@@ -16,7 +16,7 @@ from typer.core import TyperGroup
 from notehop.app.cli import queries, serve, vault
 from notehop.app.cli.eval import evaluate
 from notehop.app.cli.options import with_options
-from notehop.app.problems import INTERRUPTED, exit_code
+from notehop.app.problems import INTERRUPTED, exit_code, reason_of
 from notehop.config.errors import NotehopError
 from notehop.indexing.shown import printable
 
@@ -145,6 +145,5 @@ def _tell(error: Exception, ctx: Any) -> None:
         typer.echo("".join(traceback.format_exception(error)).rstrip(), err=True)
     told = str(error)
     if not isinstance(error, NotehopError):
-        first = ": ".join([type(error).__name__, *told.strip().splitlines()[:1]])
-        told = f"unexpected {first}" + ("" if debug else "; --debug shows the traceback")
+        told = f"unexpected {reason_of(error)}" + ("" if debug else "; --debug shows the traceback")
     typer.echo(f"error: {printable(told)}", err=True)

@@ -46,7 +46,7 @@ from notehop.app.answer.quotes.question import read as question
 from notehop.app.answer.quotes.reading import refers, somebody_in
 from notehop.app.answer.synthesizer import NotehopQueryEngine
 from notehop.app.lists.follow_up import going_on
-from notehop.app.problems import agent_text, problem, unforeseen
+from notehop.app.problems import problem, reason_of
 from notehop.app.retrieval.chain import Wanted
 from notehop.app.retrieval.components import TracedQuery
 from notehop.app.retrieval.filters import MAX_QUERY_CHARS, ParsedQuery, parsed
@@ -330,9 +330,7 @@ class QuestionRun:
         except Exception as exc:  # noqa: BLE001 (any provider's error; the reply carries it)
             if not isinstance(exc, NotehopError):
                 _log.debug("the language model failed", exc_info=exc)
-            told = agent_text(exc) if isinstance(exc, NotehopError) else unforeseen(exc)
-            reason = (told.strip() or type(exc).__name__).splitlines()[0][:300]
-            self.query.trace.warn(f"{AS_IT_STANDS}: {reason}")
+            self.query.trace.warn(f"{AS_IT_STANDS}: {reason_of(exc)}")
             return None
 
     def _about(self, written: ParsedQuery, last: Turn, view: Snapshot) -> str | None:

@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from notehop.app.models import Captured, CaptureQuery, Connection
+from notehop.app.problems import reason_of
 from notehop.app.retrieval.chain import Wanted
 from notehop.app.retrieval.components import TracedQuery
 from notehop.app.retrieval.filters import MAX_QUERY_CHARS
@@ -81,10 +82,7 @@ def capture(
     try:
         found = related(kept) if seconds is None else _in_time(related, kept, seconds)
     except Exception as exc:  # noqa: BLE001 (whatever it is, the note is written)
-        # An error of ours says what is wrong; of another its kind tells more.
-        lines = str(exc).strip().splitlines()[:1]
-        ours = isinstance(exc, NotehopError) and lines
-        reason = ": ".join(lines if ours else [type(exc).__name__, *lines])
+        reason = reason_of(exc)
         # Names of notes are no part of a log.
         _log.warning("no related notes for a captured one: %s", reason)
         return Captured(

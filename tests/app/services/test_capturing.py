@@ -68,6 +68,23 @@ def test_a_look_up_that_fails_is_logged_and_no_error(
     assert reason in record.getMessage()
 
 
+PUBLIC = (
+    "no index was built for this vault yet; on the machine of the server, notehop status says more"
+)
+
+
+@pytest.mark.parametrize(("related", "reason"), [(fails, "RuntimeError"), (missing, PUBLIC)])
+def test_another_machine_is_told_no_message_that_may_name_a_path(
+    place: product.Place, related: Any, reason: str
+) -> None:
+    before = product.elsewhere.set(True)
+    try:
+        message = kept(place, related).message
+    finally:
+        product.elsewhere.reset(before)
+    assert message.endswith(f"; related notes could not be looked up: {reason}")
+
+
 def test_a_look_up_that_takes_too_long_does_not_keep_the_reply(tmp_path: Path) -> None:
     folder = write_notes(tmp_path / "v", {"A.md": "x"})
     real_index(folder, tmp_path / "ix")
