@@ -1,6 +1,6 @@
 // The page: addresses and keys. Each view draws itself.
 
-import { get, isProblem } from "./api.js";
+import { isProblem } from "./api.js";
 import * as ask from "./views/ask.js";
 import * as capture from "./views/capture.js";
 import { address } from "./dom.js";
@@ -77,10 +77,11 @@ function close() {
   location.hash = current.hash;
 }
 
-/** Learn the name of the vault, for titles and for links into the app. */
-async function learnName() {
+/** Learn the name of the vault, for titles and for links into the app, and which others there are. */
+async function learnVaults() {
   try {
-    vault.name = (await get("/status")).name;
+    vault.name = await offerVaults();
+    if (!vault.name) return; // the token is of another vault
     document.title = document.title.replace("notehop", vault.name);
     const place = root.querySelector(".hero em");
     if (place) place.textContent = vault.name;
@@ -123,5 +124,4 @@ document.querySelector(".skip").addEventListener("click", (event) => {
 });
 window.addEventListener("hashchange", route);
 route();
-learnName();
-offerVaults();
+learnVaults();
