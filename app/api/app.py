@@ -75,8 +75,6 @@ def create_app(
         exception_handlers=HANDLERS,
     )
     app.state.workers = workers
-    if not tokens and vault_tokens:
-        raise ValueError("tokens of vaults open nothing where no token is asked for")
     guard = Guard(settings, tokens, vault_tokens, vaults.default)
     app.add_middleware(BodyLimit)
     app.add_middleware(Outermost, guard=guard, vaults=vaults)

@@ -35,7 +35,6 @@ from notehop.indexing.fingerprint import expected_fingerprint
 from notehop.indexing.pipeline import Indexer
 from notehop.indexing.report import Progress
 from notehop.indexing.stores.layout import IndexLayout
-from notehop.indexing.stores.reader import Reader
 
 QUOTING = {"llm.provider": "none"}
 """Answers are quoted, whatever the settings name: nobody's model is asked hundreds of questions,
@@ -266,10 +265,7 @@ def _paths(place: Place, origin: str | Path, needed: Mapping[str, Sequence[Seque
 
     :param needed: id of a question -> of each entry one note.
     """
-    with (
-        Reader(place.layout, expected_fingerprint(place.settings)) as reader,
-        reader.snapshot() as view,
-    ):
+    with open_place(place) as vault, vault.view() as view:
         paths = frozenset(view.paths())
     for name, notes in needed.items():
         for either in notes:

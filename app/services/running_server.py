@@ -54,7 +54,6 @@ class Announcement:
     """
 
     def __init__(self, place: Place) -> None:
-        """Say nothing yet."""
         self._layout = place.layout
         self._identity = identity(place)
         self._token = secrets.token_hex(32)
@@ -163,10 +162,8 @@ def ask_server(
         seconds = place.settings.server.timeout_s + LATER if answers else SEARCHED
     try:
         at = urlsplit(running.url)
-        if at.scheme != "http" or at.hostname is None:
-            raise ValueError("its URL is none")
         # Not through a proxy, whatever the environment says: the question stays here.
-        with closing(HTTPConnection(at.hostname, at.port, timeout=patience)) as server:
+        with closing(HTTPConnection(at.netloc, timeout=patience)) as server:
             server.connect()
             # What proves itself is what is asked: a connection that ends is not made again.
             server.auto_open = 0
