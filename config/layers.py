@@ -80,8 +80,8 @@ def load_settings(
         for key, value in values.items():
             # What there is not, and what has no effect, is told of later.
             brought = key in MODELS and is_folder(str(value))
-            ignored = _is_former(key) or is_declared(key, "constant")
-            if key in _fields() and not ignored and (brought or not is_declared(key, "vault")):
+            allowed = is_declared(key, "vault") or is_declared(key, "constant")
+            if key in _fields() and (brought or not allowed):
                 raise SettingsError(
                     f"{shared}: {key} = {_shown(key, value)} cannot be set by a vault; "
                     f"set it in {user_config_file()} or by an environment variable"

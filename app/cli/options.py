@@ -53,7 +53,6 @@ def option(
 
 
 def argument(default: Any, metavar: str, told: str, **more: Any) -> Any:
-    """An argument of a command."""
     return typer.Argument(default, metavar=metavar, help=told, **more)
 
 

@@ -38,7 +38,6 @@ class NotehopGroup(TyperGroup):
             raise
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse the arguments, up to the name of a command."""
         asks = args[:1] in (["ask"], ["search"])
         # A blank keeps a negated filter from being taken for an option.
         given = [f" {one}" if asks and _NEGATED.match(one) else one for one in args]

@@ -28,7 +28,6 @@ class OneLine(logging.Formatter):
     """A record as one line with its time; no text in it can pass for another line."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Write a record as one line, its traceback with it."""
         return printable(on_one_line(super().format(record)))
 
 

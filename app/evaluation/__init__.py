@@ -1,1 +1,0 @@
-"""Measuring retrieval: golden sets, metrics, and the comparison of settings."""

@@ -1,1 +1,0 @@
-"""The Model Context Protocol: the vault as tools for agents, over two transports."""

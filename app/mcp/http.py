@@ -59,7 +59,6 @@ class HttpTransport:
             self._closing.set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request."""
         if self._closing.is_set():
             raise ServerStopping("the server is being stopped; ask again when it is back")
         name = scope.get(NAMED)

@@ -144,7 +144,6 @@ class QuestionRun:
     last: Turn | None = None
 
     def answer(self) -> models.Answer:
-        """Answer at once."""
         self._read_follow_up()
         response = self._response(None)
         return self._reply(str(response), response.metadata)

@@ -83,7 +83,6 @@ class VaultRetriever(TracedRetriever):
         self._vault = vault
 
     def find(self, query: TracedQuery) -> Nodes:
-        """Return the sources, then the connected notes."""
         found: Nodes = []
         for hit in self._run(query, self._wanted):
             about = hit.node.metadata
@@ -159,7 +158,6 @@ class Engine:
                 self.llm.close()
 
     def rest(self, idle: float) -> bool:
-        """As :meth:`VaultHandle.rest`."""
         loaded = self._reader is not None or self._embedder is not None
         if self._closed or not loaded or time.monotonic() - self._used < idle:
             return False

@@ -56,7 +56,6 @@ def enrichment_now(place: Place) -> models.EnrichmentNow | None:
 
 
 def egress_report(place: Place) -> models.EgressReport:
-    """Say what went where from an index."""
     log = EgressLog(place.log_dir)
     calls = _calls(log)
     return models.EgressReport(log=str(log.file), hosts=_hosts(calls), calls=calls[::-1])

@@ -93,7 +93,6 @@ class VaultThemes:
         self._made: tuple[tuple[str, int], Themes] | None = None
 
     def listed(self, now: CurrentNotes, query: models.ThemesQuery) -> models.ThemesResult:
-        """List the themes, the largest first."""
         most = query.max or MOST
         traced, themes = TracedQuery(""), self._themes(now)
         chosen = self._left(now, traced, query.filters, literal=True).themes(themes)
@@ -157,7 +156,6 @@ class VaultThemes:
         return nodes
 
     def _themes(self, now: CurrentNotes) -> Themes:
-        """The themes of a generation."""
         if not self._settings.themes.enabled:
             raise SwitchedOff(OFF)
         of, vault = (now.catalog.stamp, now.catalog.generation), self._engine.place.vault

@@ -1,1 +1,0 @@
-"""The page at ``/``: its files, and Markdown as HTML that is safe to show."""

@@ -86,13 +86,9 @@ def _standing(
 ) -> list[models.BrowsedNote]:
     """Those of the entries that stand in the vault, as they are there."""
     rows = now.notes_at(entry.path for entry in entries)
-    every = now.current_links([link for entry in entries for link in entry.links])
-    links = {(link.path, link.ordinal): link for link in every}
     linked: dict[str, tuple[Reached, list[LinkRow]]] = {}
     for entry in entries:
-        keys = [(link.path, link.ordinal) for link in entry.links]
-        own = [links[key] for key in keys if key in links]
-        if own and entry.path in rows:
+        if entry.path in rows and (own := now.current_links(entry.links)):
             linked[entry.path] = entry, own
     chunks = now.first_chunks(linked)
     said = now.in_a_line(

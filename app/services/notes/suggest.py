@@ -109,7 +109,6 @@ class _Pair:
 
 
 def suggest(now: CurrentNotes, tokenizer: Tokenizer, said: str | None, limit: int) -> Suggestions:
-    """Suggest links, as :meth:`VaultHandle.suggest`."""
     pairs = _UnlinkedPairs(now, tokenizer, None if said is None else note_meant(now, said)[0])
     every = [*pairs.described(limit), *_missing_notes(now, limit, pairs.path)]
     every.sort(key=lambda one: (-one.score, one.source, one.target))
