@@ -106,9 +106,8 @@ def read_overrides(file: Path) -> dict[str, Any]:
         ) from exc
     for key, value in values.items():
         if (secret := _secret(key)) is not None and value != "":
-            raise SettingsError(
-                f"{file}: {secret} may stand in no settings file; set {_variable_of(secret)}"
-            )
+            variable = f"{ENV_PREFIX}{secret.replace('.', '__')}".upper()
+            raise SettingsError(f"{file}: {secret} may stand in no settings file; set {variable}")
     return values
 
 
@@ -151,10 +150,6 @@ def _environment() -> list[Layer]:
 
 def _is_former(key: str) -> bool:
     return key in FORMER or key.partition(".")[0] in FORMER
-
-
-def _variable_of(key: str) -> str:
-    return f"{ENV_PREFIX}{key.replace('.', '__')}".upper()
 
 
 @cache

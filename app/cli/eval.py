@@ -105,9 +105,9 @@ def show_evaluation(found: Evaluated) -> None:
     lines: list[list[str]] = []
     for row in found.rows:
         gain = row.gains.get(found.measure)
-        gained = [row.against or "" if gain else "", _bounded(gain, "+")]
+        gained = [row.against or "" if gain else "", _percent(gain, "+")]
         beside = [f"{row.passages:.1f}", f"{row.milliseconds:.1f}"]
-        lines.append([row.setting, _bounded(row.measures[found.measure]), *gained, *beside])
+        lines.append([row.setting, _percent(row.measures[found.measure]), *gained, *beside])
     head = ["setting", f"{found.measure}, %", "over", "gain", "passages", "ms"]
     _show_table(head, lines)
     warn([f"{message} ({counted(count, 'time')})" for message, count in found.warnings.items()])
@@ -125,28 +125,20 @@ def show_answers(found: AnswersEvaluated) -> None:
             lines: list[list[str]] = []
             for row in rows:
                 has = row.gains if sign else row.measures
-                values = [_narrow(has.get(name), sign) for name in ANSWERED]
+                # Whole ones: sets have a hundred questions.
+                values = [_percent(has.get(name), sign, 0) for name in ANSWERED]
                 lines.append([row.group, str(row.questions), *values])
             if not sign or any(row.gains for row in rows):
                 head = [f"{title}, %", "", *(name.replace(" of ", "/") for name in ANSWERED)]
                 _show_table(head, lines)
 
 
-def _bounded(one: MeanEstimate | None, sign: str = "") -> str:
-    """An estimate with its interval, in percent; empty where there is none."""
+def _percent(one: MeanEstimate | None, sign: str = "", digits: int = 1) -> str:
+    """An estimate with its interval, in percent; empty where there is none. 0 has no minus."""
     if one is None:
         return ""
-    from notehop.app.evaluation.metrics import percent
-
-    return f"{percent(one.value, sign)} ({percent(one.low)} to {percent(one.high)})"
-
-
-def _narrow(one: MeanEstimate | None, sign: str = "") -> str:
-    """An estimate in whole percent: sets have a hundred questions."""
-    if one is None:
-        return ""
-    low, value, high = (round(100 * x) for x in (one.low, one.value, one.high))
-    return f"{value:{sign}} ({low} to {high})"
+    low, value, high = (100 * share for share in (one.low, one.value, one.high))
+    return f"{value:{sign}z.{digits}f} ({low:z.{digits}f} to {high:z.{digits}f})"
 
 
 def _show_table(head: Sequence[str], lines: Sequence[Sequence[str]]) -> None:

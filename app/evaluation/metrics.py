@@ -32,13 +32,6 @@ class MeanEstimate:
     high: float
 
 
-def percent(share: float, sign: str = "") -> str:
-    """A share or a difference of shares in percent, to one decimal; 0 has no minus, ``+`` may stand
-    before what is positive.
-    """
-    return f"{round(100 * share, 1) + 0.0:{sign}.1f}"
-
-
 def estimates(names: Sequence[str], values: NDArray[np.float64]) -> dict[str, MeanEstimate]:
     """Estimate the mean of each named column (percentile bootstrap over questions, Efron 1979).
 

@@ -289,17 +289,15 @@ class PendingCount:
 
         :param seen: changes that the query itself came upon, which a count of seconds ago may lack.
         """
-        counted = self._value()
-        return max(counted or 0, seen) if seen else counted
-
-    def _value(self) -> int | None:
         self.begin()
         with self._turn:
             running, last = self._running, self._last
         assert running is not None
-        with suppress(TimeoutError):
-            return running.result(self._wait if last is None else BRIEFLY)
-        return None if last is None else last.result()
+        try:
+            counted = running.result(self._wait if last is None else BRIEFLY)
+        except TimeoutError:
+            counted = None if last is None else last.result()
+        return max(counted or 0, seen) if seen else counted
 
     def _run(self, running: Future[int | None]) -> None:
         value: int | None = None
