@@ -30,6 +30,7 @@ const context = {
     history.replaceState(null, "", hash);
     current.hash = hash;
   },
+  own,
   isOwn: () => isOwn(current.hash),
   here: () => current.hash,
 };

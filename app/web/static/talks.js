@@ -13,7 +13,7 @@ export function isOwn(hash) {
 }
 
 /** A name for a new conversation. */
-export function begin() {
+export function newTalk() {
   const bytes = crypto.getRandomValues(new Uint8Array(12));
   return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }

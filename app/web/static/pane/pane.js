@@ -9,7 +9,6 @@ import * as related from "./related.js";
 import * as suggest from "./suggest.js";
 import { framed, hear, tell } from "./plugin.js";
 import { empty } from "../states.js";
-import { own } from "../talks.js";
 import { useToken } from "../token.js";
 
 const views = { related, suggest, ask };
@@ -22,7 +21,8 @@ const context = {
   vault,
   go: (_, params) => asked(address("ask", params)),
   here: () => state.question,
-  // Whoever opens the pane in the app asks by hand; no address leads here.
+  // Whoever opens the pane in the app asks by hand; no address leads here, and a frame may keep nothing.
+  own: () => {},
   isOwn: () => true,
 };
 
@@ -53,7 +53,6 @@ function draw() {
 }
 
 function asked(hash) {
-  own(hash);
   state.question = hash;
   select("ask");
   root.querySelector("[data-main]")?.focus({ preventScroll: true });

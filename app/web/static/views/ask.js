@@ -5,18 +5,18 @@ import { connectedCard, connectedNotes, dress, sourceCard } from "../cards.js";
 import { doubts, leftOut, legend, quoteIn, support } from "../evidence.js";
 import { address, encoded, folderOf, h, hovers, noteHref, plural, put, rendered, say } from "../dom.js";
 import { behind, failure, filtered, searchedFor, waiting, warned } from "../states.js";
-import * as talks from "../talks.js";
+import { newTalk } from "../talks.js";
 
 const KEPT = 20;
 const answers = new Map();
 
 export const title = "Ask";
 
-export function show(root, params, { vault, go, here, isOwn }) {
+export function show(root, params, { vault, go, here, own, isOwn }) {
   const question = params.get("q")?.trim() || "";
   const key = here();
   const named = params.get("in") || "";
-  const talk = (/^[\w-]{1,64}$/.test(named) && named) || answers.get(key)?.conversation?.conversation_id || talks.begin();
+  const talk = (/^[\w-]{1,64}$/.test(named) && named) || answers.get(key)?.conversation?.conversation_id || newTalk();
   let stop = null;
 
   const field = h("textarea", {
@@ -43,7 +43,7 @@ export function show(root, params, { vault, go, here, isOwn }) {
   }
 
   function again() {
-    talks.own(key);
+    own(key);
     answers.delete(key);
     begin();
   }
@@ -64,7 +64,7 @@ export function show(root, params, { vault, go, here, isOwn }) {
       h("h1", {}, "Ask ", h("em", {}, vault.name || "your notes")),
       h("p", { class: "dim" }, "Answers are quoted or written from your notes, with the lines they stand in. Links are followed one hop further, as context."),
       form, result));
-    examples(result);
+    examples(result, own);
     if (hovers()) field.focus();
   }
   fit(field);
@@ -148,7 +148,7 @@ function fit(field) {
 
 /** Before the first question: questions out of aliases and headings of notes where links meet, one a note, and for what
  * links to those that have neither. */
-async function examples(root) {
+async function examples(root, chosen) {
   try {
     const { nodes } = await get("/graph", { most: 40 });
     // The names of views and canvases make no questions.
@@ -164,7 +164,7 @@ async function examples(root) {
       h("ul", { class: "row" }, found.map((text) => {
         const href = address("ask", { q: text });
         // Whoever chooses a question of this page asks it.
-        return h("li", {}, h("a", { class: "chip question", href, onclick: () => talks.own(href) }, text));
+        return h("li", {}, h("a", { class: "chip question", href, onclick: () => chosen(href) }, text));
       }))));
   } catch (error) {
     if (root.isConnected && error instanceof Problem) root.append(failure(error));
