@@ -242,18 +242,12 @@ def _under_each(
     progress: Progress,
     ask: Callable[[VaultHandle], T],
 ) -> dict[str, T]:
-    """What asking a warm vault gives, by the name of the setting; those that come to the same are asked
-    once."""
+    """What asking a warm vault gives, by the name of the setting."""
     found: dict[str, T] = {}
-    same = [one.settings.model_dump_json() for one in variants]
-    for at, variant in enumerate(variants):
-        first = same.index(same[at])
-        if first < at:
-            found[variant.name] = found[variants[first].name]
-            continue
+    for at, variant in enumerate(variants, start=1):
         with open_place(place_for(variant.settings)) as vault:
             vault.warm()
-            stage = f"{name}, setting {at + 1} of {len(variants)}: {variant.name}"
+            stage = f"{name}, setting {at} of {len(variants)}: {variant.name}"
             progress.stage(stage, questions, "questions")
             found[variant.name] = ask(vault)
             progress.close()
