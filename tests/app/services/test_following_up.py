@@ -89,7 +89,9 @@ def test_a_model_that_fails_is_told_and_no_reason_to_fail(
     vault.ask(FIRST, conversation_id="a")
     llm.fails = "the line is dead"
     second = vault.ask(SECOND, conversation_id="a")
-    assert any("taken as it stands: ConnectionError: the line is dead" in one for one in second.warnings)
+    assert any(
+        "taken as it stands: ConnectionError: the line is dead" in one for one in second.warnings
+    )
     assert second.mode == "extractive"
 
 
