@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from operator import attrgetter
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
 from llama_index.core.base.embeddings.base import BaseEmbedding
-from llama_index.core.llms import MockLLM
 from llama_index.core.retrievers import BaseRetriever, QueryFusionRetriever
-from llama_index.core.retrievers.fusion_retriever import FUSION_MODES
 from llama_index.core.schema import BaseNode, NodeWithScore
 from llama_index.retrievers.bm25 import BM25Retriever
 
@@ -218,7 +218,7 @@ def fuse(
     if k < 1:
         raise ValueError(f"k is {k}; the rank offset must be at least 1")
     each = dict.fromkeys(rankings, 1.0) if weights is None else weights
-    ranks: dict[ChunkId, dict[str, int]] = {}
+    ranks = defaultdict[ChunkId, dict[str, int]](dict)
     for name, ids in rankings.items():
         weight = each.get(name, math.nan)
         if not weight >= 0:
@@ -226,13 +226,13 @@ def fuse(
         if len(set(ids)) < len(ids):
             raise ValueError(f"the ranking of {name!r} repeats an id")
         for rank, chunk_id in enumerate(ids if weight else (), start=1):
-            ranks.setdefault(chunk_id, {})[name] = rank
+            ranks[chunk_id][name] = rank
     # Added up exactly: equal votes must tie, whichever signal they come from.
     fused = [
         Fused(one, math.fsum([each[name] / (k + rank) for name, rank in own.items()]), own)
-        for one, own in ranks.items()
+        for one, own in sorted(ranks.items())
     ]
-    return sorted(fused, key=lambda one: (-one.score, one.id))
+    return sorted(fused, key=attrgetter("score"), reverse=True)
 
 
 class WeightedFusionRetriever(TracedRetriever, QueryFusionRetriever):
@@ -284,14 +284,9 @@ class WeightedFusionRetriever(TracedRetriever, QueryFusionRetriever):
         self._dispatch = dispatch
         self._deciding = frozenset(deciding)
         self._widening = widening
-        super().__init__(
-            list(self._signals.values()),
-            llm=MockLLM(),
-            mode=FUSION_MODES.RECIPROCAL_RANK,
-            num_queries=1,
-            use_async=False,
-            similarity_top_k=similarity_top_k,
-        )
+        # Its base class would look for a language model, and for packages with others, each time.
+        BaseRetriever.__init__(self)
+        self.similarity_top_k, self.query_gen_prompt = similarity_top_k, ""
 
     def find(self, query: TracedQuery) -> Nodes:
         """Return the best hits; raise what the first signal raised, if none answered."""
