@@ -27,7 +27,7 @@ from notehop.app.lists.vault_question import (
     plain_words,
     telling,
 )
-from notehop.app.retrieval.filters import Paths, among
+from notehop.app.retrieval.filters import Paths, Stands, among
 from notehop.app.retrieval.intents import SMALL
 from notehop.indexing.shown import counted
 from notehop.indexing.stores.labels import property_label
@@ -226,9 +226,12 @@ def compared_lines(
     return None
 
 
-def lines_of_series(question: VaultQuestion, period: Period | None) -> Lines | None:
+def lines_of_series(
+    question: VaultQuestion, period: Period | None, stands: Stands
+) -> Lines | None:
     """Read a question for a property that notes of many days have: its newest value, its lowest or highest
-    ones ("latest weight"), or those of a time; None where it asks for anything beside."""
+    ones ("latest weight"), or those of a time; None where it asks for anything beside. Notes that are gone
+    have none."""
     plain = question.plain if period is None else plain_words(period.rest)
     words = {*question.tokens(one for one in telling(plain) if one not in HAVING | DONE)}
     newest, lowest, highest, course, summed = (
@@ -259,6 +262,7 @@ def lines_of_series(question: VaultQuestion, period: Period | None) -> Lines | N
         day_of = {path: day for path in having & question.days if (day := day_in_name(path))}
         if not 1 < len(day_of) >= len(having) - len(day_of):
             continue  # few of the notes that have it are of a day
+        day_of = {path: day for path, day in day_of.items() if stands([path])}
         past = [path for path, day in day_of.items() if day <= question.today]
         times = () if period is None else period.and_before()
         held = (

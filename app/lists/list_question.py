@@ -269,7 +269,7 @@ def list_question(
             plain, period = without, of_year
     if compared and any({*plain_words(one.value).split()} & {*compared.numbers} for one in found):
         found = ()  # what is equal is neither above nor below
-    if not found and (series := lines_of_series(question, period)):
+    if not found and (series := lines_of_series(question, period, stands)):
         return ListQuestion(asked, series[0], lines=series[1])
     for kinds, not_so in () if found else denied(question, plain):
         if not_so.kind == "tag":

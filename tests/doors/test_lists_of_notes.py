@@ -213,6 +213,18 @@ def test_a_note_made_private_is_not_listed(where: tuple[Path, Path], vault: Vaul
         note.write_text(before)
 
 
+@pytest.mark.parametrize(("question", "said"), rows(__file__, "a_value_of_a_deleted_note"))
+def test_a_value_of_a_deleted_note_is_none(
+    where: tuple[Path, Path], vault: VaultHandle, question: str, said: str
+) -> None:
+    note = where[0] / "Diary" / "2019-05-03.md"
+    away = note.rename(where[0] / "away.txt")
+    try:
+        assert " ".join(vault.ask(question).answer.split()).startswith(said)
+    finally:
+        away.rename(note)
+
+
 def test_a_language_model_is_shown_the_whole_list(where: tuple[Path, Path]) -> None:
     llm = ScriptedLLM(says="Kiln [1] and Glaze [2].")
     with open_vault(where[0], index_dir=where[1], llm=llm) as vault:
