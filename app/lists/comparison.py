@@ -30,7 +30,6 @@ from notehop.app.lists.vault_question import (
 from notehop.app.retrieval.filters import Paths, Stands, among
 from notehop.app.retrieval.intents import SMALL
 from notehop.indexing.shown import counted
-from notehop.indexing.stores.labels import property_label
 from notehop.indexing.stores.model import ChunkId
 from notehop.indexing.vault.dates import day_in_name
 
@@ -138,7 +137,7 @@ def compared_lines(
     """Read a question for the notes with a number of a property in bounds ("customers with a rate above
     90 €"): the line of each, lowest first, and passages with that property; None where it is another, or
     either of two properties may be meant."""
-    view, is_template = question.view, question.is_template
+    view = question.view
     plain, unit = plain_words(compared.rest), plain_words(compared.unit)
     named = [one for one in telling(plain) if one not in HAVING | DONE | _IDLE]
     if not asks_for_a_list(plain) or len(named) > 2 * LONGEST or NOT.search(plain):
@@ -156,11 +155,10 @@ def compared_lines(
     for by_name in keys:
         told: dict[Paths, tuple[str, str, list[tuple[float, str, _Value]], Paths]] = {}
         for key, own in by_name.items():
-            label = property_label(key)
-            # A template leaves it blank, and what has no digit is no number.
+            # What has no digit is no number.
             having = {
-                value: view.labels.having(label, value)
-                for value in view.labels.values(label)
+                value: those
+                for value, those in question.values(key).items()
                 if _DIGIT.search(value)
             }
             numbers = [*_numbers(having, compared, question, named=bool(own))]
@@ -189,7 +187,7 @@ def compared_lines(
             ):
                 # Of what is called otherwise in the vault.
                 kind = holding if are_of_one_kind(question, holding) else kind
-            held = frozenset(one for one in kind & holding if not is_template(one))
+            held = frozenset(one for one in kind & holding if not question.is_template(one))
             units = {one.unit for one in numbers if one.unit and one.notes & held}
             unread = frozenset[str]().union(*having.values()) - holding
             if held and (kind & unread or (not unit and len(units) > 1)):
@@ -206,12 +204,8 @@ def compared_lines(
             if held and (wanted or none):
                 years = all(one.is_day for one in numbers if one.notes & held)
                 said = compared.said(key, years=years)
-                if (
-                    wanted
-                    and not of_days
-                    and (lack := sum(not is_template(one) for one in kind - holding))
-                ):
-                    said += f" ({lack:,} more {'has' if lack == 1 else 'have'} none)"
+                if wanted and not of_days:
+                    said += question.lack_said(kind - holding)
                 if not wanted and any(compared.holds(one.number) for one in numbers):
                     said += f", of the {counted(len(kind), 'note')} that may be meant"
                 told.setdefault(frozenset(path for _, path, _ in wanted), (said, key, wanted, held))
@@ -226,9 +220,7 @@ def compared_lines(
     return None
 
 
-def lines_of_series(
-    question: VaultQuestion, period: Period | None, stands: Stands
-) -> Lines | None:
+def lines_of_series(question: VaultQuestion, period: Period | None, stands: Stands) -> Lines | None:
     """Read a question for a property that notes of many days have: its newest value, its lowest or highest
     ones ("latest weight"), or those of a time; None where it asks for anything beside. Notes that are gone
     have none."""
@@ -241,21 +233,20 @@ def lines_of_series(
     beside = question.words_for_days.union(
         question.tokens(SUMS.union(_UNITS, _IDLE, *_SERIES, _HOW.findall(plain)))
     )
-    view, labels = question.view, question.view.labels
+    view = question.view
     if len(words) > LONGEST or NOT.search(plain) or "reason" in read(question.text).forms:
         return None
     by_itself = "yesno" not in read(question.text).forms
     begins = {one[:BEGINNING] for one in plain.split()}
-    for key in labels.property_keys() if words else ():
+    for key in view.labels.property_keys() if words else ():
         measures = (one["how"] for one in WORDS["rewriting"]["measures"] if key in one["nouns"])
         named = any(one[:BEGINNING] in begins for one in plain_words(key).split())
         own = question.key_words(key, words) if named else frozenset()
         own = own or frozenset(words.intersection(question.tokens(chain.from_iterable(measures))))
         if words - own - beside or not own or key in NO_KIND:
             continue
-        label = property_label(key)
-        values = [(one, labels.having(label, one)) for one in labels.values(label) if one]
-        having = frozenset[str]().union(*(notes for _, notes in values))
+        values = question.values(key)
+        having = frozenset[str]().union(*values.values())
         if question.allowed is not None:
             having &= {*filter(None, view.paths_of(question.allowed))}
         having = frozenset(one for one in having if not question.is_template(one))
@@ -270,7 +261,7 @@ def lines_of_series(
         )
         days = past if period is None else next(filter(None, held), [])
         days.sort(key=lambda path: (day_of[path], path))
-        numbers = [*_amounts({value: notes.intersection(days) for value, notes in values})]
+        numbers = [*_amounts({value: notes.intersection(days) for value, notes in values.items()})]
         those: list[tuple[str, str | None, str]] = [(key, None, path) for path in days]
         shown, count = f"{{has|have}} {key}", counted(len(days), "note")
         kinds = (its for its, one in question.candidates(plain) if one.kind != "property")

@@ -32,7 +32,7 @@ from notehop.app.lists.vault_question import (
 )
 from notehop.app.retrieval.filters import Condition, Paths, among
 from notehop.app.retrieval.intents import BEFORE, SMALL, Subject, bare, names_of
-from notehop.indexing.stores.labels import TYPE, key_label, property_key, property_label
+from notehop.indexing.stores.labels import TYPE, key_label, property_key
 from notehop.indexing.stores.model import ChunkId, ChunkRow
 from notehop.indexing.stores.reader import Snapshot
 
@@ -210,7 +210,7 @@ def lines_of_others(
     """The notes of some kinds that have another value of a property, or for an empty one do not have it."""
     paths = frozenset(one for one in question.notes_meeting(kinds) if not question.is_template(one))
     paths = paths if within is None else paths & within
-    values = _notes_by_value(question, denied.key, paths)
+    values = {value: notes & paths for value, notes in question.values(denied.key).items()}
     if denied.value:
         del_of = values.pop(denied.value, Paths())
         values = {value: notes - del_of for value, notes in values.items()}
@@ -224,12 +224,6 @@ def lines_of_others(
         (denied.key, value, path) for value, notes in values.items() for path in sorted(notes)
     )
     return (said, lines) if lines else None
-
-
-def _notes_by_value(question: VaultQuestion, key: str, paths: Paths) -> dict[str, Paths]:
-    """The values of a property -> those of some notes that have it."""
-    labels, label = question.view.labels, property_label(key)
-    return {one: labels.having(label, one) & paths for one in labels.values(label) if one}
 
 
 def lines_of_property(question: VaultQuestion) -> Lines | None:
@@ -247,15 +241,13 @@ def lines_of_property(question: VaultQuestion) -> Lines | None:
             continue
         for chosen in question.readings(kind, question.candidates(plain)):
             those = question.notes_meeting(chosen)
-            values = _notes_by_value(question, key, those)
-            each = sorted((key, value, path) for value in values for path in values[value])
+            values = question.values(key)
+            each = sorted((key, value, path) for value in values for path in values[value] & those)
             lines = {one: line for one, line in question.lines_of(each).items() if line[0]}
             if len(lines) > 1:
                 summed = " (they are not added up)" if kind != rest else ""
-                lack = those.difference(*values.values())
-                if left := sum(not question.is_template(one) for one in lack):
-                    summed += f" ({left:,} more {'has' if left == 1 else 'have'} none)"
-                return f"{{has|have}} {key}{summed}", lines
+                lack = question.lack_said(those.difference(*values.values()))
+                return f"{{has|have}} {key}{summed}{lack}", lines
     return None
 
 

@@ -76,17 +76,17 @@ _ITEM = re.compile(r"^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\S", re.MULTILINE)
 class ListQuestion:
     """A question for a list.
 
-    ``narrowed`` is what it leaves, where notes are listed; ``tasks`` what is wanted of the passages with
-    open tasks, and ``said`` when they are due; ``lines`` are those to be listed, and their number, by the
-    passage, and ``said`` what they have in common. ``others`` are passages that ``said`` tells of alone, by
+    ``narrowed`` is what it leaves, where notes are listed; ``lines`` are those to be listed, and their
+    number, by the passage, and ``said`` what they have in common; ``tasks`` what is wanted of the passages
+    with open tasks, and ``said`` when they are due. ``others`` are passages that ``said`` tells of alone, by
     their ``lines`` if there are any; where there are none it tells that there is nothing to list, and what
     is found is what is near.
     """
 
     narrowed: Narrowed
     said: str = ""
-    tasks: Mapping[ChunkId, OpenTasks] = field(default_factory=dict)
     lines: Mapping[ChunkId, tuple[str, int]] = field(default_factory=dict)
+    tasks: Mapping[ChunkId, OpenTasks] = field(default_factory=dict)
     others: tuple[ChunkId, ...] = ()
 
     @property
@@ -165,7 +165,7 @@ def _links_asked(question: VaultQuestion, asked: Narrowed) -> ListQuestion | Non
         return None
     (said, lines), own = found
     if lines or not own:
-        return ListQuestion(asked, said, lines=lines) if lines else None
+        return ListQuestion(asked, said, lines) if lines else None
     if not _OF_NOTES.search(question.text):
         return None  # "What is stress linked to?" may ask for what it comes with.
     said = _VERBS.sub(r"\1", said)
@@ -192,7 +192,7 @@ def _tasks_asked(
     for one in questions:
         found, there = open_tasks(question, one, ids)
         if found:
-            return ListQuestion(asked, one.due.said if one.due else "", found)
+            return ListQuestion(asked, one.due.said if one.due else "", tasks=found)
     first = questions[0]
     if first.due and (first.due.only or done):
         return None
@@ -234,7 +234,7 @@ def list_question(
     if known:
         return known
     if told := lines_called(question):
-        return ListQuestion(asked, told[0], lines=told[1])
+        return ListQuestion(asked, *told)
     if _EVERY_NOTE.match(question.plain):
         holding = asked.allowed and filter(None, view.paths_of(asked.allowed))
         paths = frozenset(path for path in holding or labels.paths() if not is_template(path))
@@ -246,7 +246,7 @@ def list_question(
     if period and plain.count(" ") < 2 and SMALL.issuperset(plain.split()):
         plain = WORDS["asks"][0]  # nothing but a time: "at the end of May"
     if period and (dated := dated_lines(question, plain, period)):
-        return ListQuestion(asked, dated[0], lines=dated[1])
+        return ListQuestion(asked, *dated)
     period = period and period.bounded(text)
     newest = _NEWEST.search(plain) if period is None else None
     if newest is not None:
@@ -256,7 +256,7 @@ def list_question(
     if compared and (those := compared_lines(question, compared, within)):
         (said, lines), others = those
         if lines:
-            return ListQuestion(asked, f"{{has|have}} {said}", lines=lines)
+            return ListQuestion(asked, f"{{has|have}} {said}", lines)
         return ListQuestion(asked, f"{NONE}note has {said}.", others=others) if others else None
     found: tuple[Condition, ...] = ()
     for one in (None,) if period is None else period.and_before():
@@ -270,13 +270,13 @@ def list_question(
     if compared and any({*plain_words(one.value).split()} & {*compared.numbers} for one in found):
         found = ()  # what is equal is neither above nor below
     if not found and (series := lines_of_series(question, period, stands)):
-        return ListQuestion(asked, series[0], lines=series[1])
+        return ListQuestion(asked, *series)
     for kinds, not_so in () if found else denied(question, plain):
         if not_so.kind == "tag":
             found = (*kinds, not_so._replace(negated=True))
             break
         if differing := lines_of_others(question, kinds, not_so, within):
-            return ListQuestion(asked, differing[0], lines=differing[1])
+            return ListQuestion(asked, *differing)
     saying = None if found else _NOTES_THAT_SAY.search(text)
     if saying is not None and (names := names_of(saying["words"])):
         found = (Condition("phrase", names[-1]),)
@@ -286,10 +286,10 @@ def list_question(
         return _note(meant.path, view, asked, of_all)
     if not found and (line := line_of_named(question)):
         title, place = line
-        return ListQuestion(asked, FROM_NOTE.format(title), lines={place[0]: place[1:]})
+        return ListQuestion(asked, FROM_NOTE.format(title), {place[0]: place[1:]})
     for lines_for in () if found else (lines_of_role, labelled_lines, lines_of_property):
         if told := lines_for(question):
-            return ListQuestion(asked, told[0], lines=told[1])
+            return ListQuestion(asked, *told)
     if not found:
         return _of_its_time(question, plain, period, asked, trace) if period else None
 

@@ -16,7 +16,7 @@ from unicodedata import normalize
 from notehop.app.answer.quotes.passages import properties
 from notehop.app.retrieval.filters import AllowedChunks, Condition, Kind, Paths, among, notes_of
 from notehop.app.retrieval.intents import SMALL
-from notehop.indexing.stores.labels import TAG, TYPE, key_label, property_key
+from notehop.indexing.stores.labels import TAG, TYPE, key_label, property_key, property_label
 from notehop.indexing.stores.model import ChunkId
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.tokens.tokenizer import Tokenizer
@@ -174,6 +174,16 @@ class VaultQuestion:
         labels = self.view.labels
         each = [notes_of(one, labels, self.today) for one in conditions]
         return reduce(frozenset.intersection, each) if each else frozenset(labels.paths())
+
+    def values(self, key: str) -> dict[str, Paths]:
+        """The values of a property, other than an empty one, and the notes with each."""
+        labels, label = self.view.labels, property_label(key)
+        return {value: labels.having(label, value) for value in labels.values(label) if value}
+
+    def lack_said(self, paths: Paths) -> str:
+        """How many notes, templates aside, have none of what those that are listed have."""
+        count = sum(not self.is_template(one) for one in paths)
+        return f" ({count:,} more {'has' if count == 1 else 'have'} none)" if count else ""
 
     def line_of(self, key: str, value: str | None, path: str) -> Line | None:
         """The line of a note's properties with a value, None for any: its passage, text and number; its
