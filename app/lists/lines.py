@@ -289,7 +289,7 @@ def _notes_and_words(question: VaultQuestion) -> Iterator[tuple[Paths, Sequence[
     something; where none does, the notes with some of its words in their titles."""
     view, text = question.view, _ELIDED.sub(r"\1 ", question.text)
     named = Subject(view, text, None).named
-    for first, end in sorted(named, key=lambda span: (span[0] - span[1], span[0])):
+    for first, end in named:
         # "Ben" is a small word of another language, and somebody here.
         rest = plain_words(f"{text[:first]} {text[end:]}")
         small = (one for one in rest.split() if one in SMALL and question.tokenizer(one))

@@ -308,15 +308,11 @@ def fill(hits: Sequence[NodeWithScore], view: Snapshot) -> list[NodeWithScore]:
 
 
 _HEAD = re.compile(r"^\|.*\n\|[ \t:|-]*-[ \t:|-]*$", re.MULTILINE)
-
-
 _ENTRY = re.compile(r"^[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]|\|)", re.MULTILINE)
 
 
 def _around(chunk: ChunkRow, siblings: Sequence[ChunkId], view: Snapshot) -> dict[str, Any]:
     """Of a chunk that begins or ends within a table or list: its head, and whether it goes on."""
-    if chunk.id not in siblings:
-        return {}
     place = siblings.index(chunk.id)
     found: dict[str, Any] = {}
     if _ENTRY.search(chunk.text.rpartition("\n\n")[2]):

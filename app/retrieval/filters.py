@@ -339,8 +339,7 @@ def notes_left(conditions: Iterable[Condition], labels: NoteLabels, today: date)
         else:
             group = condition.kind if condition.kind in ONE_OF else condition
             groups[group] = groups.get(group, Paths()) | found
-    smallest_first = sorted(groups.values(), key=len)
-    only = reduce(frozenset.intersection, smallest_first) if groups else None
+    only = reduce(frozenset.intersection, groups.values()) if groups else None
     return Notes(only, without, hidden)
 
 

@@ -323,9 +323,10 @@ class Subject:
 
     @cached_property
     def named(self) -> Mapping[tuple[int, int], frozenset[str]]:
-        """The notes of each name that stands in the text."""
+        """The notes of each name that stands in the text, the longest first."""
         proper = self.proper
-        spans = dict(_spans(self.text, proper))
+        found = sorted(_spans(self.text, proper), key=lambda one: (one[0][0] - one[0][1], one[0]))
+        spans = dict(found)
         known: Mapping[str, Sequence[str]] = self.view.named_any(
             {name for names in spans.values() for name in names}
         )
@@ -350,12 +351,11 @@ class Subject:
     def notes(self, candidates: Sequence[ChunkId]) -> tuple[str, ...]:
         """Return the paths of the notes, at most three; ``candidates`` as for :meth:`rank`."""
         if self._found is None:
-            named = self.named
             # Else there is nothing to look for among the candidates.
-            looks = named or self.words is not None
+            looks = self.named or self.words is not None
             paths = dict.fromkeys(filter(None, self.view.paths_of(candidates if looks else ())))
             rank = {path: at for at, path in enumerate(paths)}
-            self._found = self._named(named, rank) or self._near(list(rank))
+            self._found = self._named(rank) or self._near(list(rank))
         return self._found
 
     def rank(self, candidates: Sequence[ChunkId], allowed: AllowedChunks = None) -> Hits:
@@ -404,16 +404,14 @@ class Subject:
         best = sorted(found, key=found.__getitem__)
         return [one for one in best if found[one] < 2] or best[:1]
 
-    def _named(
-        self, named: Mapping[tuple[int, int], frozenset[str]], rank: Mapping[str, int]
-    ) -> tuple[str, ...]:
+    def _named(self, rank: Mapping[str, int]) -> tuple[str, ...]:
         least = self.covered * _weight(self.text)
         found: dict[str, None] = {}
         taken: set[int] = set()
-        for first, end in sorted(named, key=lambda span: (span[0] - span[1], span[0])):
+        for (first, end), named in self.named.items():
             if _weight(self.text[first:end]) < least:
                 continue
-            paths = {path for path in named[first, end] if not self.left_out(path)}
+            paths = {path for path in named if not self.left_out(path)}
             if len(paths) > MOST:
                 # A name of many notes is that of the one which the rest of the query fits.
                 paths = {path for path in paths if path in rank}
