@@ -22,12 +22,12 @@ from notehop.app.lists.vault_question import (
     VaultQuestion,
     folders_of,
     plain_words,
+    saying_a_day,
     telling,
 )
 from notehop.app.retrieval.filters import Condition, Kind, Paths
 from notehop.app.retrieval.intents import SMALL
 from notehop.indexing.graph.files import NOTE_SUFFIX
-from notehop.indexing.vault.dates import day_in_name
 
 _ASKS = re.compile(rf"^(?:(?:{'|'.join(WORDS['polite'])}) )?(?:{'|'.join(WORDS['asks'])})\b")
 ASKS_OF_A_TIME = re.compile(rf"{_ASKS.pattern}|^(?:{'|'.join(WORDS['asks_of_a_time'])})")
@@ -268,9 +268,7 @@ def _is_a_kind(
     if _are_counted(chosen, left, question):
         return False
     if period is not None:
-        # The time of a file says little: a copy of the vault has new ones.
-        rows = question.view.notes_at(left)
-        named = sum(day_in_name(one) is not None or rows[one].created is not None for one in left)
+        named = len(saying_a_day(question.view.notes_at(left)))
         least = max(1, len(left) / 2) if period.end == date.max else 1
         return bool(chosen) or (period.is_short and named >= least)
     # One note with a tag may hold the list that is asked for.

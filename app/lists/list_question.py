@@ -36,6 +36,7 @@ from notehop.app.lists.vault_question import (
     VaultQuestion,
     folders_of,
     plain_words,
+    saying_a_day,
     telling,
 )
 from notehop.app.models import Filters
@@ -223,8 +224,8 @@ def list_question(
     """
     if asked.lists or asked.nothing:
         return None
-    text, labels, is_template = asked.text, view.labels, templates_of(vault, asked.text)
-    question = VaultQuestion(text, view, tokenizer, is_template, asked.allowed)
+    text, labels = asked.text, view.labels
+    question = VaultQuestion(text, view, tokenizer, templates_of(vault, text), asked.allowed)
     today, meant = question.today, newest_meant(question)
     known = (
         _links_asked(question, asked)
@@ -236,9 +237,7 @@ def list_question(
     if told := lines_called(question):
         return ListQuestion(asked, *told)
     if _EVERY_NOTE.match(question.plain):
-        holding = asked.allowed and filter(None, view.paths_of(asked.allowed))
-        paths = frozenset(path for path in holding or labels.paths() if not is_template(path))
-        return ListQuestion(asked._replace(notes=replace(asked.notes, only=paths), lists=True))
+        return ListQuestion(_all_of(asked, question))
     period = period_of(text, today)
     if period and period.yearly and is_called_as_a_month(text, view.notes_named):
         period = None  # June is somebody
@@ -312,9 +311,7 @@ def list_question(
     if skipped:
         kept = left(*(Condition("path", one, negated=True) for one in skipped)) or kept
     if kept.notes.only is None:
-        holding = filter(None, view.paths_of(kept.allowed or ()))
-        paths = frozenset(path for path in holding if not is_template(path))
-        return ListQuestion(kept._replace(notes=replace(kept.notes, only=paths)))
+        return ListQuestion(_all_of(kept, question))
     if period is not None:
         count = len(kept.notes.only or ())
         kept = _dated_by_themselves(kept, view)
@@ -337,6 +334,14 @@ def list_question(
     return ListQuestion(kept)
 
 
+def _all_of(narrowed: Narrowed, question: VaultQuestion) -> Narrowed:
+    """All notes with passages that are left, templates aside, as a list."""
+    left, view = narrowed.allowed, question.view
+    paths = view.labels.paths() if left is None else filter(None, view.paths_of(left))
+    only = frozenset(path for path in paths if not question.is_template(path))
+    return narrowed._replace(notes=replace(narrowed.notes, only=only), lists=True)
+
+
 def _dated_by_themselves(kept: Narrowed, view: Snapshot) -> Narrowed:
     """Without the notes that are dated by their files alone, where most of the vault has files of that time:
     it was copied then, and the time says nothing."""
@@ -349,9 +354,7 @@ def _dated_by_themselves(kept: Narrowed, view: Snapshot) -> Narrowed:
     copied = {said for said in dates.values() if _most_are_of(date.fromisoformat(said), view)}
     without = {path for path, said in dates.items() if said in copied}
     only = (kept.notes.only or frozenset()) - without
-    allowed = frozenset(chain.from_iterable(map(view.labels.chunk_ids, only)))
-    allowed &= kept.allowed or frozenset()
-    return kept._replace(notes=replace(kept.notes, only=only), allowed=allowed)
+    return kept._replace(notes=replace(kept.notes, only=only))
 
 
 def _most_are_of(day: date, view: Snapshot) -> bool:
@@ -415,7 +418,7 @@ def _newest(kept: Narrowed, question: VaultQuestion) -> ListQuestion | None:
     notes = [path for path in own if not question.is_template(path)]
     rows, dates = view.notes_at(notes), view.catalog.dates(notes)
     ages: dict[str, str] | dict[str, list[int]] = {}
-    if all(rows[path].created is not None or day_in_name(path) for path in notes):
+    if len(saying_a_day(rows)) == len(notes):
         ages = {path: dates[path] for path in notes if dates[path][:10] <= f"{question.today}"}
     else:
         numbers = {path: re.findall(r"\d{1,9}", rows[path].title) for path in notes}

@@ -11,13 +11,18 @@ from typing import NamedTuple
 from notehop.app.lists.kinds import conditions_of
 from notehop.app.lists.lines import ARTICLE, is_role, roles_in
 from notehop.app.lists.period import period_of
-from notehop.app.lists.vault_question import WORDS, VaultQuestion, plain_words, telling
+from notehop.app.lists.vault_question import (
+    WORDS,
+    VaultQuestion,
+    plain_words,
+    saying_a_day,
+    telling,
+)
 from notehop.app.retrieval.filters import Paths
 from notehop.app.retrieval.intents import SMALL, names_of
 from notehop.app.retrieval.relevance import noted_on
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.tokens.words import fold
-from notehop.indexing.vault.dates import day_in_name
 
 _TABLE = WORDS["rewriting"]
 _OWN = re.compile(_TABLE["own"], re.IGNORECASE)
@@ -63,12 +68,8 @@ def newest_meant(question: VaultQuestion) -> Newest | None:
             break  # one with somebody else, or "before the summer"
         paths = _of_kind(kind, question)
         paths = frozenset(path for path in paths if not question.is_template(path))
-        rows, dates = view.notes_at(paths), view.catalog.dates(paths)
-        days = {
-            path: dates[path]
-            for path in sorted(rows)
-            if rows[path].created is not None or day_in_name(path)
-        }
+        dates = view.catalog.dates(paths)
+        days = {path: dates[path] for path in sorted(saying_a_day(view.notes_at(paths)))}
         past = [path for path, day in days.items() if day[:10] <= f"{today}"]
         if past and 2 * len(days) > len(paths) > (count == 1):
             newest = max(past, key=days.__getitem__)

@@ -8,11 +8,10 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
 from notehop.app.lists.period import Period, day_said, period_of, time_pattern
-from notehop.app.lists.vault_question import NOT, WORDS, VaultQuestion, plain_words
+from notehop.app.lists.vault_question import NOT, WORDS, VaultQuestion, plain_words, saying_a_day
 from notehop.app.retrieval.intents import SMALL, bare, names_of
 from notehop.indexing.stores.model import ChunkId, ChunkRow
 from notehop.indexing.tokens.words import fold
-from notehop.indexing.vault.dates import day_in_name
 
 _TASKS = WORDS["tasks"]
 
@@ -250,14 +249,12 @@ def open_tasks(
         if words and words <= {*question.tokens((row.title, *one.heading_path))}
     }
     own |= {one.path for of_note in by_note.values() for one in of_note if one.id in placed}
-    dates = view.catalog.dates(by_note)
+    dates, says_day = view.catalog.dates(by_note), {*saying_a_day(rows)}
     ordered = sorted(by_note, key=lambda path: (dates.get(path, ""), path), reverse=True)
     found: dict[ChunkId, OpenTasks] = {}
     soonest: dict[ChunkId, tuple[bool, date]] = {}
     for path in ordered:
-        # When a file was written says nothing of its tasks.
-        says_day = rows[path].created is not None or day_in_name(path)
-        day = dates.get(path, "") if says_day else ""
+        day = dates.get(path, "") if path in says_day else ""
         for one in by_note[path]:
             whole = one.id in placed or (path in own and not placed)
             wanted = OpenTasks(() if whole else tuple(names), asked.due, day)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property, reduce
@@ -17,7 +17,7 @@ from notehop.app.answer.quotes.passages import properties
 from notehop.app.retrieval.filters import AllowedChunks, Condition, Kind, Paths, among, notes_of
 from notehop.app.retrieval.intents import SMALL
 from notehop.indexing.stores.labels import TAG, TYPE, key_label, property_key, property_label
-from notehop.indexing.stores.model import ChunkId
+from notehop.indexing.stores.model import ChunkId, NoteRow
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.tokens.tokenizer import Tokenizer
 from notehop.indexing.tokens.words import fold
@@ -217,6 +217,11 @@ def _lines_and_fields(text: str) -> Iterator[tuple[str, int]]:
         places = [place for _, _, place in inline_fields(line[0])]
         for start, end in places or [(0, len(line[0]))]:
             yield line[0][start:end], line.start() + start
+
+
+def saying_a_day(rows: Mapping[str, NoteRow]) -> list[str]:
+    """The notes that say of what day they are: the time of a file says little, a copy has a new one."""
+    return [path for path, row in rows.items() if row.created is not None or day_in_name(path)]
 
 
 def telling(plain: str) -> list[str]:

@@ -15,8 +15,8 @@ from pydantic import BeforeValidator, Field, ValidationError, create_model
 
 from notehop.app import models
 from notehop.app.models import text
-from notehop.app.models.notes import Seed, Seeds
-from notehop.app.models.query import FilterFields, fault
+from notehop.app.models.notes import Seeds
+from notehop.app.models.query import FilterFields, Said, fault
 from notehop.app.problems import agent_text
 from notehop.config.errors import NotehopError, QueryError, UsageError
 from notehop.indexing.shown import on_one_line
@@ -166,7 +166,7 @@ class _ReadArguments(models.Parameters):
     }
 
     notes: Seeds
-    section: Seed | None = None
+    section: Said | None = None
     from_line: int = Field(default=1, ge=1)
     outline_only: bool = False
 

@@ -11,6 +11,7 @@ from notehop.app.models.query import (
     Direction,
     Filters,
     Parameters,
+    Said,
     Strict,
     at_most,
     listed,
@@ -83,12 +84,10 @@ class NoteView(NotePlace):
     pending: int | None = None
 
 
-Seed = Annotated[str, StringConstraints(min_length=1, max_length=1_000, pattern=r"\S")]
-
 MOST_SEEDS = 20  # notes that one browse starts from
 
 Seeds = Annotated[
-    list[Seed],
+    list[Said],
     at_most(MOST_SEEDS),
     BeforeValidator(listed),
     Field(min_length=1, max_length=MOST_SEEDS),
@@ -198,7 +197,7 @@ class SuggestQuery(Parameters):
 
     guessed: ClassVar = {"path": "note", "file": "note", "max": "limit"}
 
-    note: Seed | None = None
+    note: Said | None = None
     limit: int = Field(default=10, ge=1, le=100)
 
 
