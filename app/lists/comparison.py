@@ -3,6 +3,7 @@ one that notes of many days have ("my lowest weight")."""
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
@@ -70,24 +71,22 @@ _MONTH = re.compile(rf"(?:0?[1-9]|1[0-2])[./](?P<year>{_YEAR.pattern})")
 
 
 class Comparison(NamedTuple):
-    """The numbers that a question wants, and whether each bound is one of them. ``shown`` is how it has
-    them with their unit, ``numbers`` without; ``side`` is which it bounds (empty for both); ``unit`` is
-    empty for none, ``words`` say how it compares, and ``rest`` is the text without both."""
+    """The numbers that a question wants, from ``low`` to ``high``. ``shown`` is how it has them with their
+    unit, ``numbers`` without; ``side`` is which it bounds (empty for both); ``unit`` is empty for none,
+    ``words`` say how it compares, and ``rest`` is the text without both."""
 
     shown: str
     side: str
-    low: tuple[float, bool] | None
-    high: tuple[float, bool] | None
+    low: float
+    high: float
     unit: str
     numbers: tuple[str, ...]
     words: str
     rest: str
 
     def holds(self, number: float) -> bool:
-        low, high = self.low, self.high
-        above = low is None or number > low[0] or (low[1] and number == low[0])
-        below = high is None or number < high[0] or (high[1] and number == high[0])
-        return above and below
+        bound = {"above": self.low, "below": self.high}.get(self.side)
+        return self.low <= number <= self.high and number != bound
 
     @property
     def years(self) -> bool:
@@ -120,10 +119,8 @@ def comparison_in(text: str) -> Comparison | None:
     return Comparison(
         f"{low} to {shown}" if low else shown,
         side,
-        None
-        if side in ("at_most", "below")
-        else (_number(low) if low else number, side != "above"),
-        None if side in ("at_least", "above") else (number, side != "below"),
+        -math.inf if side in ("at_most", "below") else _number(low) if low else number,
+        math.inf if side in ("at_least", "above") else number,
         unit,
         (low, digits) if low else (digits,),
         words,
