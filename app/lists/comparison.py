@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from datetime import date
 from itertools import chain
 from typing import NamedTuple
@@ -23,7 +23,6 @@ from notehop.app.lists.vault_question import (
     NO_KIND,
     NOT,
     WORDS,
-    Named,
     VaultQuestion,
     plain_words,
     telling,
@@ -146,9 +145,9 @@ def compared_lines(
     keys: list[dict[str, frozenset[str]]] = [{}, {}, {}]
     for key in view.labels.property_keys():
         own = question.key_of_a_day(key, asked_words)
-        part = frozenset(question.tokens(key)).intersection(words)
+        part = own or frozenset(question.tokens(key)).intersection(words)
         if key not in NO_KIND:
-            keys[0 if own else 1 if part else 2][key] = own or part
+            keys[0 if own else 1 if part else 2][key] = part
     for by_name in keys:
         told: dict[Paths, tuple[str, str, list[tuple[float, str, _Value]], Paths]] = {}
         for key, own in by_name.items():
@@ -169,19 +168,15 @@ def compared_lines(
             days = question.words_for_days if of_days else ()
             rest, some = ([one for one in those if one not in days] for those in (rest, words))
             others = [one for one in found if one[1].key != key]
-            kinds = (_covered(one, others, question) for one in (some, rest) if one or own)
+            kinds = (question.notes_called(one, others) for one in (some, rest) if one or own)
             kind = next(filter(None, kinds), Paths())
             kind = kind & question.days if of_days else kind
             unknown = len(rest) == 1 and not any(rest[0] in its for its, _ in found)
             called = own or (
                 not _IDLE.isdisjoint(plain.split()) and all(one.is_day for one in numbers)
             )
-            if (
-                not kind & holding
-                and called
-                and unknown
-                and not view.lexical.holding(rest, "title")
-            ):
+            otherwise = called and unknown and not kind & holding
+            if otherwise and not view.lexical.holding(rest, "title"):
                 # Of what is called otherwise in the vault.
                 kind = holding if are_of_one_kind(question, holding) else kind
             held = frozenset(one for one in kind & holding if not question.is_template(one))
@@ -299,12 +294,6 @@ def _amounts(having: Mapping[str, Paths]) -> Iterator[tuple[float, str, str, str
         if len(found) == 1 and day_said(value) is None:
             unit = found[0]["unit"] or found[0]["money"] or ""
             yield from ((_read(found[0]), unit, value, path) for path in sorted(notes))
-
-
-def _covered(words: Sequence[str], found: Sequence[Named], question: VaultQuestion) -> Paths | None:
-    """The notes of a kind that words name, however they are read; all for none, None if they name none."""
-    read = [question.notes_meeting(chosen) for chosen in question.readings(words, found)]
-    return Paths().union(*read) if read else None
 
 
 class _Value(NamedTuple):

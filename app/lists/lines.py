@@ -167,10 +167,10 @@ def dated_lines(question: VaultQuestion, plain: str, period: Period) -> Lines | 
         if day is None or not period.holds(day):
             continue
         said = day.timetuple()[period.yearly : 3]
-        for chosen in question.readings([word for word in words if word not in own], kinds):
-            for path in notes & question.notes_meeting(chosen):
-                before = found.setdefault(path, (said, key, value, line))[3]
-                several |= bool(line and before and line[2] != before[2])
+        rest = [word for word in words if word not in own]
+        for path in notes & question.notes_called(rest, kinds):
+            before = found.setdefault(path, (said, key, value, line))[3]
+            several |= bool(line and before and line[2] != before[2])
     if several and all(line for *_, line in found.values()):
         return None  # one note with an entry for each
     lines: dict[ChunkId, tuple[str, int]] = {}

@@ -132,8 +132,7 @@ def _readings(
         if not (named := question.tokens(telling(kind))):
             says = telling(plain_words(" ".join(label)))
             return (own, None) if found["what"] and says else None
-        ways = question.readings(named, question.candidates(kind))
-        if notes := Paths().union(*map(question.notes_meeting, ways)):
+        if notes := question.notes_called(named, question.candidates(kind)):
             return own, notes
         return (own, None) if len(named) == 1 else None  # called otherwise in the vault
 

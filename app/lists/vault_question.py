@@ -85,9 +85,8 @@ class VaultQuestion:
 
     def key_words(self, key: str, asked: Collection[str]) -> frozenset[str]:
         """The words of a key that are asked for, where all of them are: who owns a thing is its owner."""
-        own, doing = self.tokens(key), self.tokens(_DOER.sub("", key))
-        those = (frozenset(one) for one in (own, doing) if one and {*one} <= {*asked})
-        return next(those, frozenset())
+        each = map(self.tokens, dict.fromkeys((key, _DOER.sub("", key))))
+        return next((frozenset(one) for one in each if one and {*one} <= {*asked}), frozenset())
 
     def key_of_a_day(self, key: str, asked: Collection[str]) -> frozenset[str]:
         """As :meth:`key_words`, of a key whose value is a day: what was read has a "date read"."""
@@ -174,6 +173,10 @@ class VaultQuestion:
         labels = self.view.labels
         each = [notes_of(one, labels, self.today) for one in conditions]
         return reduce(frozenset.intersection, each) if each else frozenset(labels.paths())
+
+    def notes_called(self, tokens: Sequence[str], found: Sequence[Named]) -> Paths:
+        """The notes that all of the words name, however they are read; all notes for no words."""
+        return Paths().union(*map(self.notes_meeting, self.readings(tokens, found)))
 
     def values(self, key: str) -> dict[str, Paths]:
         """The values of a property, other than an empty one, and the notes with each."""
