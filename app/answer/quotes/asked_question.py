@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from notehop.app.answer.facts import Facts, facts_of
 from notehop.app.answer.names import names_of
-from notehop.app.answer.quotes.exact import DIGITS, said_otherwise
+from notehop.app.answer.quotes.exact import DIGITS, fits, said_otherwise
 from notehop.app.answer.quotes.passages import BETWEEN, Passage
 from notehop.app.answer.quotes.question import COMPARATIVE, Question, form_words, says_form
 from notehop.app.answer.quotes.reading import NAMING, Named, Reading, Term
@@ -23,7 +23,8 @@ RARER = 1.4  # how much rarer the word is that a question turns on
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A passage with its place, which counts from 0, its words, its features and its score.
+    """A passage, that in ``order`` of those ``read`` of a source, both counted from 0, with its words, its
+    features and its score.
 
     Scores of one query compare. ``likeness`` is the cosine to the query, 0 without a model. ``fresh``
     counts the words that the query does not have, ``held`` are those of the chunk, its title and headings;
@@ -31,8 +32,9 @@ class Candidate:
     """
 
     source: int
+    named: Named
+    read: Sequence[Passage]
     order: int
-    passage: Passage
     words: frozenset[str]
     features: Mapping[str, float]
     score: float = 0.0
@@ -40,6 +42,20 @@ class Candidate:
     fresh: int = 0
     covered: float = 0.0
     held: frozenset[str] = frozenset()
+
+    @property
+    def passage(self) -> Passage:
+        return self.read[self.order]
+
+    @property
+    def path(self) -> str:
+        """That of its note."""
+        return self.named.source.path
+
+    @property
+    def heading(self) -> str:
+        """The nearest heading above it."""
+        return self.passage.heading or self.named.source.heading.split(" > ")[-1]
 
 
 _SAYINGS = frozenset(("ok", "okay", "fyi", "asap", "btw", "imo", "imho"))
@@ -86,7 +102,6 @@ class Asked:
         }
         rest = (one for one in self.terms if fold(one.written).casefold() not in degree)
         self.terms = tuple(rest) or self.terms
-        self.measured = replace(question, exact=question.measure)
         self.words = frozenset(term.word for term in self.terms)
         self.all_words = frozenset(reading.words(question.text))
         self.total = sum(term.weight for term in self.terms)
@@ -147,6 +162,14 @@ class Asked:
         words = frozenset(self.reading.words(self.question.about))
         return words - self.reading.small or words  # "CA" is written as a small word is.
 
+    def called(self, named: Named) -> list[frozenset[str]]:
+        """The words of each name of a note, of its title first."""
+        return [frozenset(self.reading.words(name)) for name in named.called]
+
+    def is_named(self, named: Named) -> bool:
+        """Whether it names a note."""
+        return any(bool(name) and name <= self.all_words for name in self.called(named))
+
     def agreement(self, name: str) -> tuple[bool, int]:
         """Whether the question has all words of a name of something, without a doubt, and how many words,
         numbers and days they have in common."""
@@ -181,6 +204,14 @@ class Asked:
         """Whether its note tells by its name when what a passage says was, where that is asked for."""
         when = "date" in self.question.forms and (self.is_past or self.is_newest)
         return when and named.day is not None and passage.kind != "property"
+
+    def fits(self, one: Candidate) -> bool:
+        """Whether a passage has what an answer must have in it, or its note tells it by its name."""
+        exact = self.question.exact
+        if exact == "date" and self.is_told_when(one.passage, one.named):
+            return True
+        words, known = self.reading.words, self.numbers
+        return fits(self.question, exact, one.passage, one.heading, words, known)
 
     def told_beside_names(self, one: Candidate) -> float:
         """The share of the question, without the words of a note's name, that a passage has, or its

@@ -37,13 +37,13 @@ class AskedEvents:
 
     def _share(self, one: Candidate) -> float:
         """The share of the question that a passage has, of the card of a name with that name."""
-        name = self.cards.get(self.sources[one.source].source.path, "")
+        name = self.cards.get(one.path, "")
         return self.asked.share(one.words.union(self.words(f"{one.passage.lead} {name}")))
 
     def told(self, found: Sequence[Candidate]) -> list[Candidate]:
         """What a note of a day tells of what is named, or another as what it says, with most of the question;
         none where its own note is not the best, or has more of it."""
-        cards = [one for one in found if self.sources[one.source].source.path in self.cards]
+        cards = [one for one in found if one.path in self.cards]
         if not self.asked.is_past or not cards or cards[0] is not found[0]:
             return []
         unknown = {one.word for one in self.asked.terms if one.missing}
@@ -100,11 +100,11 @@ class AskedEvents:
         return named and one.passage.kind != "property" and self._day(one) > date.min
 
     def _day(self, one: Candidate) -> date:
-        return self.sources[one.source].day or date.min
+        return one.named.day or date.min
 
 
 def _called(named: Named) -> list[str]:
     """What people call a note by: its names, and the first word of two that somebody may have."""
     first, _, last = named.source.title.partition(" ")
     short = [first] if last[:1].isupper() and " " not in last else []
-    return [named.source.title, *named.names, *short]
+    return [*named.called, *short]

@@ -120,6 +120,7 @@ UNIT = 2  # letters of a word that may be a unit
 
 def fits(
     question: Question,
+    kind: str,
     passage: Passage,
     heading: str,
     words: Callable[[str], Sequence[str]],
@@ -127,13 +128,14 @@ def fits(
 ) -> bool:
     """Whether a passage has what an answer must have in it.
 
+    :param kind: as :attr:`Question.exact`.
     :param heading: what the passage stands under.
     :param words: text -> its words, folded and stemmed.
     :param known: numbers of the question, which are no answer to it.
     """
     text = f"{passage.lead} {passage.text}"
     plain = fold(text).casefold()
-    if question.exact == "count":
+    if kind == "count":
         counted = frozenset(words(question.counted))
         if passage.kind in ("item", "row") and counted & {*words(f"{passage.lead} {heading}")}:
             return True  # Who lists them lets them be counted.
@@ -142,18 +144,18 @@ def fits(
             counted & {*words(behind)} or others & {*words(beside)}
             for behind, beside in _beside_numbers(plain)
         )
-    if question.exact == "date":
+    if kind == "date":
         return has_date(FILED_ON.sub("", text))
-    if question.exact == "number":
+    if kind == "number":
         return has_number(text, known)
-    if question.exact == "person":
+    if kind == "person":
         asked = fold(question.text).casefold()
         return any(fold(one).casefold() not in asked for one in names_of(text))
-    asks, found = EXACT[question.exact]
+    asks, found = EXACT[kind]
     if found.search(plain):
         return True
     # Who names the measure need not say its unit: "price: 35".
-    named = asks.search(fold(question.text).casefold()) if question.exact in MEASURES else None
+    named = asks.search(fold(question.text).casefold()) if kind in MEASURES else None
     stems = {*words(f"{named[0]} {said_otherwise(named[0])}")} if named is not None else set[str]()
     said = re.findall(r"\w+", f"{heading} {plain}")
     follows = (at for at, word in enumerate(said) if stems.intersection(words(word)))

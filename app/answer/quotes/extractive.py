@@ -18,7 +18,7 @@ from notehop.app.answer.conversation import with_subject
 from notehop.app.answer.draft import SURE, Draft, Quote, of_a_kind, of_tasks, quoted, silent
 from notehop.app.answer.material import Material, promoted
 from notehop.app.answer.quotes.asked_question import Asked, Candidate
-from notehop.app.answer.quotes.exact import fits, has_bare_amount, has_number
+from notehop.app.answer.quotes.exact import has_bare_amount, has_number
 from notehop.app.answer.quotes.properties import has_typed
 from notehop.app.answer.quotes.question import read, says_form
 from notehop.app.answer.quotes.reading import Named, Reading, evidence_of, refers, somebody_in
@@ -68,7 +68,7 @@ def features(
         return {"nothing": 1.0}
     if asked.question.abbreviated and not any(
         any(one.features.get(name) for name in SPELLS)
-        or spells(asked.question.about, sources[one.source].source.title)
+        or spells(asked.question.about, one.named.source.title)
         for one in ranked
     ):
         # Whoever uses an abbreviation does not say what it stands for.
@@ -100,7 +100,7 @@ def features(
         "beside_title": max(one.features["beside_title_share"] for one in best),
         "uncovered_rarity": max(lacking, default=0.0) / 10,
         "names_lack": 1.0 - shared,
-        "number_lacks": float(any(_lacks(number, best, sources) for number in asked.numbers)),
+        "number_lacks": float(any(_lacks(number, best) for number in asked.numbers)),
         "unknown_name": float(asked.has_unknown_name and not asked.question.sides),
         "weak": float(weak),
         "defined": defined,
@@ -113,7 +113,7 @@ def features(
             and (asked.question.abbreviated or not _unknown(asked))
         ),
         "foreign": float(any(term.absent and not term.missing for term in asked.terms)),
-        **_exact(asked, ranked, sources),
+        **_exact(asked, ranked),
     }
     if defines and not defined:
         named, told = (
@@ -154,7 +154,7 @@ def _to_name(words: Sequence[str], sources: Sequence[Named]) -> list[str]:
     ]
 
 
-def _exact(asked: Asked, ranked: Sequence[Candidate], sources: Sequence[Named]) -> dict[str, float]:
+def _exact(asked: Asked, ranked: Sequence[Candidate]) -> dict[str, float]:
     """Of a question for something exact, as a sum: how near what has one is, and how much nearer what
     has none."""
     if not asked.question.exact:
@@ -164,17 +164,7 @@ def _exact(asked: Asked, ranked: Sequence[Candidate], sources: Sequence[Named]) 
         for one in ranked
         if asked.share(one.held) > 0.0
         and (
-            fits(
-                asked.question,
-                one.passage,
-                one.passage.heading or sources[one.source].source.heading,
-                asked.reading.words,
-                asked.numbers,
-            )
-            or (
-                asked.question.exact == "date"
-                and asked.is_told_when(one.passage, sources[one.source])
-            )
+            asked.fits(one)
             # The head of a table, or nothing, says what a number of its rows counts.
             or (
                 asked.question.exact == "count"
@@ -209,7 +199,7 @@ FEW = 10  # of such words
 NEARER = 0.06  # how much nearer to the question, as a cosine, they make their note than its name alone is
 
 
-def _in_doubt(asked: Asked, ranked: Sequence[Candidate], sources: Sequence[Named]) -> bool:
+def _in_doubt(asked: Asked, ranked: Sequence[Candidate]) -> bool:
     """Whether what is likely to answer may be beside the point: no note has what much of the question
     turns on, or it is told of somebody else, or of the notes compared one lacks a value of what is compared,
     or it is a property or a few words, near only by the name of their note."""
@@ -219,7 +209,7 @@ def _in_doubt(asked: Asked, ranked: Sequence[Candidate], sources: Sequence[Named
     if weight > UNKNOWN * asked.total or top.features["of_another"]:
         return True
     if asked.question.compared:
-        notes = notes_of_sides(ranked, asked, sources)
+        notes = notes_of_sides(ranked, asked)
         if any(notes):
             return not all(any(says_compared(one, asked) for one in each) for each in notes)
     short = top.passage.kind == "property" or len(top.passage.text.split()) <= FEW
@@ -231,11 +221,11 @@ def _in_doubt(asked: Asked, ranked: Sequence[Candidate], sources: Sequence[Named
         return False
     if top.passage.kind == "property" and not told:
         return True  # "Status: stalled" is near whatever its tags and title say.
-    query, rows = vectors(asked.question.text, [sources[top.source].source.title])
+    query, rows = vectors(asked.question.text, [top.named.source.title])
     return bool(top.likeness < float(rows[0] @ query) + NEARER)
 
 
-def _lacks(number: str, best: Sequence[Candidate], sources: Sequence[Named]) -> bool:
+def _lacks(number: str, best: Sequence[Candidate]) -> bool:
     """Whether a number of the question stands in none of the passages, nor above them."""
     whole = re.compile(rf"(?<!\d){re.escape(number)}(?!\d)")
     return not any(
@@ -245,8 +235,8 @@ def _lacks(number: str, best: Sequence[Candidate], sources: Sequence[Named]) -> 
                     one.passage.lead,
                     one.passage.text,
                     one.passage.heading,
-                    sources[one.source].source.title,
-                    sources[one.source].source.heading,
+                    one.named.source.title,
+                    one.named.source.heading,
                 )
             )
         )
@@ -266,11 +256,7 @@ def unmentioned(asked: Asked, sources: Sequence[Named]) -> list[str]:
     """The sides of a comparison of which no source has a word of its own, or no note their name, as
     they are written."""
     words, sides = asked.reading.words, asked.question.sides
-    texts = (
-        " ".join((one.source.title, one.source.heading, one.source.text, *one.names))
-        for one in sources
-    )
-    held = frozenset().union(*(frozenset(words(text)) for text in texts))
+    held = frozenset().union(*(words(one.all_text) for one in sources))
     nowhere = frozenset(term.word for term in asked.terms if term.missing) & asked.names
     found = []
     for side in sides:
@@ -340,7 +326,7 @@ def _look_on(first: str, then: str, sources: Sequence[Named], reading: Reading) 
     name = somebody_in(*asks, named)
     # Else another may be meant, who has no note.
     sure = somebody_in(*asks, lambda _: ()) == name
-    of_it = [one for one in sources if name and name in (one.source.title, *one.names)]
+    of_it = [one for one in sources if name and name in one.called]
     if of_it:
         told = _look_carried(with_subject(then, name), then, of_it, reading, 1)
         if told.answers:
@@ -369,7 +355,7 @@ def _look(
         features(asked, ranked, sources),
         weights()["decision" if reading.vectors is not None else "decision_by_words"],
     )
-    if answers >= SURE and _in_doubt(asked, ranked, sources):
+    if answers >= SURE and _in_doubt(asked, ranked):
         answers = DOUBT
     return Looked(
         select(ranked, asked, sources, limit, brief=brief or answers < SURE),
@@ -386,14 +372,7 @@ def _look_carried(
     found = _look(query, sources, reading, limit)
     asked = Asked(read(own), reading)
     subject = frozenset(reading.words(query)) - asked.all_words - reading.small
-    words = [
-        {
-            *reading.words(
-                " ".join((one.source.title, one.source.heading, one.source.text, *one.names))
-            )
-        }
-        for one in sources
-    ]
+    words = [{*reading.words(one.all_text)} for one in sources]
     of_it = [one for one, held in zip(sources, words, strict=True) if subject <= held]
     if not asked.terms or not of_it:
         return found

@@ -47,17 +47,12 @@ class AskedProperties:
     def tells(self, named: Named) -> bool:
         """Whether any property of a note, but its names and dates of filing, has a value with a word that
         neither the question has nor its names."""
-        known = {*self.asked.all_words, *self.words(" ".join((named.source.title, *named.names)))}
+        known = self.asked.all_words | self.called(named)
         return any(
             not known.issuperset(self.words(each.text.partition(":")[2]))
             for each in properties(named.source.text)
             if self._is_asked(each) or not self._is_filing(each)
         )
-
-    def names(self, named: Named) -> bool:
-        """Whether a question names a note."""
-        names = (frozenset(self.words(one)) for one in (named.source.title, *named.names))
-        return any(bool(name) and name <= self.asked.all_words for name in names)
 
     def _is_asked(self, one: Passage) -> bool:
         """Whether a question asks for a property by its key."""
@@ -71,7 +66,7 @@ class AskedProperties:
 
     def has_asked(self, one: Candidate) -> bool:
         """Whether a question has the key of one of the properties of a note."""
-        return any(key <= self.asked.all_words for key in self._keys(self.sources[one.source]))
+        return any(key <= self.asked.all_words for key in self._keys(one.named))
 
     def _keys(self, named: Named) -> list[frozenset[str]]:
         keys = (frozenset(self.words(_key(one))) for one in properties(named.source.text))
@@ -79,13 +74,13 @@ class AskedProperties:
 
     def is_named(self, one: Candidate) -> bool:
         """Whether a question asks for a property of a note, by its key and the note's name."""
-        named = self.sources[one.source]
+        named = one.named
         asked = [key for key in self._keys(named) if key <= self.asked.all_words]
         if one.passage.kind != "property" or not asked:
             return False
         names = self.called(named)
         left = self.asked.words.difference(*asked)
-        if self.names(named):
+        if self.asked.is_named(named):
             # The "uptime target" is another than the target; "current" only asks for news.
             before = {word for key in asked for word in self._before(key)}
             return named.subject or not (before & left) - names - {*self.words(one.passage.text)}
@@ -97,7 +92,7 @@ class AskedProperties:
 
     def called(self, named: Named) -> frozenset[str]:
         """The words that a note is called by."""
-        return frozenset(self.words(" ".join((named.source.title, *named.names))))
+        return frozenset[str]().union(*self.asked.called(named))
 
     def _before(self, key: frozenset[str]) -> list[str]:
         """The word of the question before a key."""
@@ -109,16 +104,16 @@ class AskedProperties:
         has, or a name in the note that it names."""
         if one.passage.kind != "property" or not has_typed(one):
             return False
-        named = self.form in ("person", "place") and self.names(self.sources[one.source])
+        named = self.form in ("person", "place") and self.asked.is_named(one.named)
         return named or self.has_asked(one)
 
-    def may_be_asked(self, one: Candidate, named: Named) -> bool:
+    def may_be_asked(self, one: Candidate) -> bool:
         """Whether a question may be for the properties of a note: it has one of their keys, or they a
         value of the kind that it asks for. An open question may call a key otherwise."""
-        left = self.asked.words - self.called(named)
+        left = self.asked.words - self.called(one.named)
         if self.form in OPEN:
             return bool(left)
-        listed = [one for one in properties(named.source.text) if not NAMING.match(one.text)]
+        listed = [each for each in properties(one.named.source.text) if not NAMING.match(each.text)]
         said = (each.text if self.form == "yesno" else _key(each) for each in listed)
         if left.intersection(self.words(" ".join(said))):
             return True
@@ -137,8 +132,7 @@ class AskedProperties:
         note where more is asked: "who wrote it" does not ask for its author by the key."""
         listed = properties(named.source.text)
         shown = [one for one in listed if self._is_asked(one)]
-        keys = " ".join(_key(one) for one in shown)
-        known = frozenset(self.words(" ".join((named.source.title, *named.names, keys))))
+        known = self.called(named).union(*(self.words(_key(one)) for one in shown))
         if not shown or len(self.asked.words - known) > BESIDE_A_KEY:
             rest = [one for one in listed if one not in shown and not self._is_filing(one)]
             shown += sorted(rest, key=lambda one: -self.asked.share(self.words(one.text)))
@@ -159,8 +153,8 @@ def _key(one: Passage) -> str:
 class AskedFields:
     """The fields of the notes that a question names: lists or lines under a heading each."""
 
-    def __init__(self, asked: Asked, sources: Sequence[Named], properties: AskedProperties) -> None:
-        self.asked, self.sources, self.properties = asked, sources, properties
+    def __init__(self, asked: Asked, properties: AskedProperties) -> None:
+        self.asked, self.properties = asked, properties
 
     def first(self, ranked: Sequence[Candidate]) -> Candidate | None:
         """The beginning of the field that is asked for by its heading.
@@ -176,40 +170,33 @@ class AskedFields:
         if not fields:
             return None
         found = max(fields, key=lambda one: (len(self._heading(one)), one.likeness))
-        order = min(self.section(found))
-        passage = self._passages(found)[order]
-        return replace(found, order=order, passage=passage, score=ranked[0].score + 1.0)
+        return replace(found, order=min(self.section(found)), score=ranked[0].score + 1.0)
 
     def _is_asked(self, one: Candidate) -> bool:
         """Whether a question has the words of a heading: who holds something is its *Holder*."""
-        asked = self.asked.words - self.properties.called(self.sources[one.source])
+        asked = self.asked.words - self.properties.called(one.named)
         doing = tuple(word for word in asked if len(word) > 2)
         return all(word.startswith(doing) for word in self._heading(one) - self.asked.all_words)
 
     def is_cause(self, one: Candidate) -> bool:
         """Whether a passage stands under a heading that says that a cause does."""
-        heading = one.passage.heading or self.sources[one.source].source.heading.split(" > ")[-1]
-        return not _CAUSE.isdisjoint(re.findall(r"\w+", fold(heading).casefold()))
+        return not _CAUSE.isdisjoint(re.findall(r"\w+", fold(one.heading).casefold()))
 
     def section(self, one: Candidate) -> list[int]:
         """The places of what stands under the heading of a passage."""
         own = one.passage.headings
-        return [at for at, each in enumerate(self._passages(one)) if each.headings == own]
-
-    def _passages(self, one: Candidate) -> Sequence[Passage]:
-        return self.sources[one.source].passages(self.asked.reading.sentences)
+        return [at for at, each in enumerate(one.read) if each.headings == own]
 
     def _is_field(self, one: Candidate) -> bool:
-        named = self.sources[one.source]
-        if one.passage.kind != "item" or not self._heading(one) or not self.properties.names(named):
+        names = self.asked.is_named(one.named)
+        if one.passage.kind != "item" or not self._heading(one) or not names:
             return False
-        section = [self._passages(one)[at] for at in self.section(one)]
+        section = [one.read[at] for at in self.section(one)]
         length = sum(len(each.text.split()) for each in section)
         listed = all(each.kind == "item" for each in section)
         return listed and len(section) <= ITEMS and length <= WORDS
 
     def _heading(self, one: Candidate) -> frozenset[str]:
         """The words of the heading above a passage that the note is not called by."""
-        named, words = self.sources[one.source], self.asked.reading.words
-        heading = one.passage.heading or named.source.heading.split(" > ")[-1]
-        return frozenset(words(heading)) - self.asked.reading.small - self.properties.called(named)
+        words = frozenset(self.asked.reading.words(one.heading)) - self.asked.reading.small
+        return words - self.properties.called(one.named)

@@ -118,6 +118,16 @@ class Named:
     person: bool = False
 
     @property
+    def called(self) -> tuple[str, ...]:
+        """All names of its note, the title first."""
+        return self.source.title, *self.names
+
+    @property
+    def all_text(self) -> str:
+        """Its text, with its heading and all names of its note."""
+        return " ".join((self.source.heading, self.source.text, *self.called))
+
+    @property
     def day(self) -> date | None:
         """The day up to today that its note is of, by its name."""
         return noted_on(self.source.path)

@@ -57,7 +57,7 @@ def score(
     if vectors is None or not found:
         return found
     best = found[:COMPARED]
-    query, rows = vectors(asked.question.text, [as_read(one, sources[one.source]) for one in best])
+    query, rows = vectors(asked.question.text, [as_read(one) for one in best])
     compared = []
     for one, like in zip(best, (rows @ query).tolist(), strict=True):
         meaning = {
@@ -85,9 +85,9 @@ def candidates(asked: Asked, sources: Sequence[Named]) -> list[Candidate]:
     ]
 
 
-def as_read(candidate: Candidate, named: Named) -> str:
+def as_read(candidate: Candidate) -> str:
     """A passage under the title of its note and its heading, which say who "she" is."""
-    source, passage = named.source, candidate.passage
+    source, passage = candidate.named.source, candidate.passage
     heading = passage.heading or source.heading
     head = f"{source.title} > {heading}" if heading and heading != source.title else source.title
     return f"{head}: {passage.lead} {passage.text}"[:LONGEST]
@@ -105,12 +105,7 @@ class _Sources:
     """What the sources say together: which sentences lead to which, and what news are of."""
 
     def __init__(self, asked: Asked, sources: Sequence[Named]) -> None:
-        self.subjects = [
-            frozenset(asked.reading.words(name))
-            for named in sources
-            if named.subject
-            for name in (named.source.title, *named.names)
-        ]
+        self.subjects = [name for named in sources if named.subject for name in asked.called(named)]
         self._titles = {named.source.title: named.source.path for named in sources}
         self._asks_of_own = "person" not in asked.question.forms and says_asker(asked.question.text)
         self._named = [
@@ -119,9 +114,9 @@ class _Sources:
 
     def _called(self, named: Named, asked: Asked) -> list[frozenset[str]]:
         """The words of the names of a note that a question has."""
-        names = (frozenset(asked.reading.words(one)) for one in (named.source.title, *named.names))
+        small, said = asked.reading.small, asked.all_words
         # Somebody may go by "I."
-        return [one for one in names if one - asked.reading.small and one <= asked.all_words]
+        return [one for one in asked.called(named) if one - small and one <= said]
 
     def of_another(self, named: Named, held: frozenset[str], asked: Asked) -> bool:
         """Whether a passage is of a note about somebody, and asked for is another, or who asks."""
@@ -146,7 +141,7 @@ class _Sources:
 def _by_words(at: int, named: Named, asked: Asked, together: _Sources) -> list[Candidate]:
     """The passages of a source with all features but those of meaning."""
     source, words, small = named.source, asked.reading.words, asked.reading.small
-    names = [frozenset(words(name)) for name in (source.title, *named.names)]
+    names = asked.called(named)
     title = frozenset[str]().union(*names)
     # Who asks how many is told by a number, though the note has one in its name.
     exact = bool(asked.question.exact)
@@ -222,7 +217,15 @@ def _by_words(at: int, named: Named, asked: Asked, together: _Sources) -> list[C
             features["news"] = 1.0 / named.news
         found.append(
             Candidate(
-                at, order, passage, own[order], features, fresh=fresh, held=held, covered=in_beside
+                at,
+                named,
+                read,
+                order,
+                own[order],
+                features,
+                fresh=fresh,
+                held=held,
+                covered=in_beside,
             )
         )
     return found
@@ -266,7 +269,8 @@ def _forms(
     if "number" in forms:
         found["number_there" if has_number(told, asked.numbers) else "number_not_there"] = 1.0
     if asked.question.measure:
-        there = fits(asked.measured, passage, passage.heading, asked.reading.words, asked.numbers)
+        words, measure = asked.reading.words, asked.question.measure
+        there = fits(asked.question, measure, passage, passage.heading, words, asked.numbers)
         found["measure_there" if there else "measure_not_there"] = 1.0
     if "date" in forms:
         dated = has_date(told) or asked.is_told_when(passage, named)
@@ -330,7 +334,7 @@ def _defines(
     spelt = spells(about, passage.text)
     if asked.question.abbreviated or asked.question.in_capitals:
         # Where the long form is asked for, a note that goes by the short one may only use it.
-        named_so = (named.source.title, *named.names, passage.text)
+        named_so = (*named.called, passage.text)
         long = any(spells(about, f"{about.upper()}: {one}") for one in named_so)
         opens, by_name = opens and long, by_name and (long or end == 0)
     return {

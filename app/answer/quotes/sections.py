@@ -48,51 +48,48 @@ _VIEW = re.compile(
 """Blocks in whose place a plugin shows something else: none says what something is."""
 
 
-def names_by(named: Named, words: Callable[[str], Sequence[str]]) -> list[frozenset[str]]:
+def names_by(named: Named, asked: Asked) -> list[frozenset[str]]:
     """The words of each name of the note of a source, that of "Heron (boat)" by itself, too."""
     short = re.sub(r" \([^()]*\)$", "", named.source.title)
-    return [frozenset(words(name)) for name in (named.source.title, short, *named.names)]
+    return [*asked.called(named), frozenset(asked.reading.words(short))]
 
 
-def notes_of_sides(
-    found: Sequence[Candidate], asked: Asked, sources: Sequence[Named]
-) -> list[list[Candidate]]:
+def notes_of_sides(found: Sequence[Candidate], asked: Asked) -> list[list[Candidate]]:
     """Of a comparison, for each side the candidates of the notes that go by its name."""
     words = asked.reading.words
     sides = [frozenset(words(side)) for side in asked.question.sides]
     # Of "Otto or Ingo Preminger" the name of one ends behind the other, "Rich Man, Poor Man" behind a comma.
     every = asked.all_words
-    names = [names_by(named, words) for named in sources]
+    names = [(one, names_by(one.named, asked)) for one in found]
     return [
-        [one for one in found if side in names[one.source]]
-        or [one for one in found if any(side < it <= every for it in names[one.source])]
+        [one for one, its in names if side in its]
+        or [one for one, its in names if any(side < it <= every for it in its)]
         for side in sides
     ]
 
 
 def says_compared(one: Candidate, asked: Asked) -> bool:
     """Whether a passage has a value of what is compared."""
-    question = replace(asked.question, exact=asked.question.compared)
-    return fits(question, one.passage, one.passage.heading, asked.reading.words) or (
-        question.compared == "age" and one.passage.kind == "property" and has_date(one.passage.text)
+    compared, passage, words = asked.question.compared, one.passage, asked.reading.words
+    return fits(asked.question, compared, passage, passage.heading, words) or (
+        compared == "age" and passage.kind == "property" and has_date(passage.text)
     )
 
 
 class Sections:
     """What is quoted around passages, for one question."""
 
-    def __init__(self, asked: Asked, found: Sequence[Candidate], sources: Sequence[Named]) -> None:
+    def __init__(self, asked: Asked, found: Sequence[Candidate]) -> None:
         """:param found: what may be quoted, best first."""
         self.asked, self.found, self.words = asked, found, asked.reading.words
-        self.sources = sources
         self.form, self.forms = asked.question.form, frozenset(asked.question.forms)
 
-    def around(self, one: Candidate, read: Sequence[Passage], most: int) -> tuple[set[int], int]:
+    def around(self, one: Candidate, most: int) -> tuple[set[int], int]:
         """What is quoted with a passage: what follows it, then what stands above it.
 
         :returns: the places, and the first of what answers: of a list that answers, its beginning.
         """
-        passage = one.passage
+        passage, read = one.passage, one.read
         group = [at for at, other in enumerate(read) if other.group == passage.group]
         below = read[one.order + 1 : one.order + 2]
         defined = self.form == "definition"
@@ -110,7 +107,7 @@ class Sections:
             entry = [at for at, other in enumerate(read) if other.block == passage.block]
             short = entry[0] == one.order and length_of(read[at] for at in entry[1:]) <= SHORT
             return {*entry} if short else orders, one.order
-        if entries := self._entries(one, inside, read, most):
+        if entries := self._entries(one, inside, most):
             return entries, min(entries)
         if defined and defines(one):
             if passage.kind == "heading" and below and below[0].heading == passage.heading:
@@ -129,7 +126,7 @@ class Sections:
             at = max(0, min(at, len(group) - LONGEST_LIST))
             orders |= set(group[at : at + LONGEST_LIST])
         elif self._is_apart(one, group) and length_of(read[at] for at in group) > SHORT:
-            orders |= self._answering(one, group, read)
+            orders |= self._answering(one, group)
             inside = ()
         begin = min(orders) if not _ENUMERATES.search(passage.text) else one.order
         numbered = [at for at in group if read[at].mark[:1].isdigit()]
@@ -156,7 +153,7 @@ class Sections:
             and length_of(read[begin - 1 : one.order]) <= BEFORE
         ):
             begin -= 1
-        return orders - self._beside_the_point(one, orders, begin, read), begin
+        return orders - self._beside_the_point(one, orders, begin), begin
 
     def _leads_away(self, passage: Passage, one: Candidate) -> bool:
         """Whether a passage, but of the list of the best, introduces what does not come along, has tags or
@@ -188,13 +185,11 @@ class Sections:
             and each.score >= one.score - less
         ]
 
-    def _entries(
-        self, one: Candidate, inside: Sequence[int], read: Sequence[Passage], most: int
-    ) -> set[int]:
+    def _entries(self, one: Candidate, inside: Sequence[int], most: int) -> set[int]:
         """Of several entries, if they are not asked for as a whole, that which answers by words of its own,
         and those that do nearly as well; of commands that alone."""
-        own, name = one.passage.entry, one.features["title_share"]
-        if not own or name >= 1 or one.features["beside_title_share"] <= 0:
+        own, read = one.passage.entry, one.read
+        if not own or one.features["title_share"] >= 1 or one.features["beside_title_share"] <= 0:
             return set()
         told: dict[int, str] = {}  # entry -> what it is found by: of a command what it does
         for at in inside:
@@ -202,7 +197,7 @@ class Sections:
             text = its.lead if its.kind == "code" else its.text
             told[its.entry] = f"{told.get(its.entry, '')} {text}"
         told.pop(0, None)
-        names = {*self.words(self.sources[one.source].source.title)}
+        names = {*self.words(one.named.source.title)}
         has = {entry: self.asked.share({*self.words(text)} - names) for entry, text in told.items()}
         command = any(read[at].kind == "code" for at in inside if read[at].entry == own)
         whole = {"comparison"} if command else {"list", "comparison"}
@@ -224,13 +219,13 @@ class Sections:
         alone = self.form not in _BORNE_OUT or one.features["task"]
         return bool(item and alone) and len(self._good(one, group, EXACT)) < ALIKE
 
-    def _answering(self, one: Candidate, group: Sequence[int], read: Sequence[Passage]) -> set[int]:
+    def _answering(self, one: Candidate, group: Sequence[int]) -> set[int]:
         """The items of a list that answer, with what is part of them."""
         good = {one.order, *(each.order for each in self._good(one, group, EXACT))}
         kept: set[int] = set()
         last: Passage | None = None
         for at in group:
-            its = read[at]
+            its = one.read[at]
             part = last and (
                 its.block == last.block or its.depth >= last.depth + (its.kind == "item")
             )
@@ -261,12 +256,10 @@ class Sections:
         beside = sum((one.source, at) in near for at in group)
         return beside > 1 and 2 * beside >= len(group)
 
-    def _beside_the_point(
-        self, one: Candidate, orders: set[int], begin: int, read: Sequence[Passage]
-    ) -> set[int]:
+    def _beside_the_point(self, one: Candidate, orders: set[int], begin: int) -> set[int]:
         """What stands above what answers, if it is long, nothing of it answers nearly as well, and it has no
         further word of the question."""
-        above = {at for at in orders if at < begin}
+        above, read = {at for at in orders if at < begin}, one.read
         if self.form == "reason" or _is_beginning(above, begin, read):
             return set()
         if length_of(read[at] for at in orders - above) <= SAYS_LITTLE:
@@ -278,19 +271,19 @@ class Sections:
         adds = self.asked.words.intersection(self.words(" ".join(read[at].text for at in above)))
         return set() if adds.difference(has) else above
 
-    def quoted(
-        self, named: Named, orders: set[int], begin: int, read: Sequence[Passage]
-    ) -> list[Quote]:
+    def quoted(self, one: Candidate, orders: set[int], begin: int) -> list[Quote]:
         """What is quoted of a source, in its order."""
+        read = one.read
         # What introduces code comes with it.
         above = [at for at in orders if at < begin and read[at].text != read[begin].lead]
         answering = [at for at in orders if at >= begin]
         scrap = length_of(read[at] for at in answering) <= SAYS_LITTLE
         if scrap or _is_beginning(above, begin, read):
-            return [self._quote(named, sorted(orders), read)]
-        return [self._quote(named, sorted(part), read) for part in (answering, above) if part]
+            return [self._quote(one, sorted(orders))]
+        return [self._quote(one, sorted(part)) for part in (answering, above) if part]
 
-    def _quote(self, named: Named, orders: Sequence[int], read: Sequence[Passage]) -> Quote:
+    def _quote(self, one: Candidate, orders: Sequence[int]) -> Quote:
+        named, read = one.named, one.read
         title = {*self.words(named.source.title)}  # a callout may say it again
         parts = [
             Part(at, its, its.kind != "prose" or not title.issuperset(self.words(its.lead)))
@@ -320,12 +313,10 @@ def _is_beginning(above: Collection[int], begin: int, read: Sequence[Passage]) -
 
 def expands(asked: Asked, named: Named) -> bool:
     """Whether the question knows a note by another name than its title, as an abbreviation."""
-    words = asked.reading.words
-    about, title = asked.about, frozenset(words(named.source.title))
     if spells(asked.question.about, named.source.title):
         return True
-    named_so = any(about == {*words(one)} for one in named.names)
-    return bool(about) and not about <= title and named_so
+    about, names = asked.about, asked.called(named)
+    return bool(about) and not about <= names[0] and about in names
 
 
 def is_one_of_rows(one: Candidate, forms: Collection[str]) -> bool:

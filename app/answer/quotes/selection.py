@@ -6,15 +6,14 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 
 from notehop.app.answer.draft import Quote
 from notehop.app.answer.quotes.asked_question import Asked, Candidate
 from notehop.app.answer.quotes.events import AskedEvents
-from notehop.app.answer.quotes.exact import DIGITS, fits
-from notehop.app.answer.quotes.passages import Passage
+from notehop.app.answer.quotes.exact import DIGITS
 from notehop.app.answer.quotes.properties import OPEN, AskedFields, AskedProperties, has_typed
 from notehop.app.answer.quotes.reading import Named
 from notehop.app.answer.quotes.sections import (
@@ -86,7 +85,7 @@ class _Selection:
         self.form, self.forms = question.form, frozenset(question.forms)
         self.numbers = frozenset(_ALONE.findall(question.text))
         self.properties = AskedProperties(asked, sources)
-        self.fields = AskedFields(asked, sources, self.properties)
+        self.fields = AskedFields(asked, self.properties)
         self.events = AskedEvents(asked, sources)
         found = [one for one in ranked if self._is_quotable(one)]
         found = self._followed(self._without_bystanders(self._of_the_name(found)))
@@ -130,7 +129,7 @@ class _Selection:
         """What answers, of so many sources at most, and words of one and of all."""
         if not self.found:
             return []
-        section = Sections(self.asked, self.found, self.sources)
+        section = Sections(self.asked, self.found)
         best: dict[int, Candidate] = {}
         for one in self.found:
             best.setdefault(one.source, one)
@@ -162,7 +161,7 @@ class _Selection:
         wanted = {*led, *(one.source for one in leading)}
         left, bar = of_all, (False, 1, -LONGEST_LIST, 1)
         for at in dict.fromkeys([order[0], *led, *order]):
-            one, read = best[at], self._passages(at)
+            one, read = best[at], best[at].read
             if len(shown) == min(limit, SOURCES):
                 break
             # Each item of a list says little by itself.
@@ -180,21 +179,18 @@ class _Selection:
                 continue
             orders, begin = {*self.fields.section(one)}, one.order
             if one is not self.field:
-                orders, begin = section.around(one, read, min(of_one, left))
+                orders, begin = section.around(one, min(of_one, left))
             left -= length_of(read[each] for each in orders)
             shown.append(frozenset(self.words(" ".join(read[each].text for each in orders))))
             if read[begin].kind == "property":
-                quotes.append(self.properties.quoted(self.sources[at]))
+                quotes.append(self.properties.quoted(one.named))
             else:
-                quotes += section.quoted(self.sources[at], orders, begin, read)
-        day = self.sources[order[0]].day
+                quotes += section.quoted(one, orders, begin)
+        day = top.named.day
         days = [noted_on(one.source.path) for one in quotes]
         if self.newest and day == max(filter(None, days), default=None):
             quotes[0] = replace(quotes[0], name=f"The newest that was found, of {day}")
         return in_order(quotes) if quotes and STEP.match(quotes[0].text) else quotes
-
-    def _passages(self, source: int) -> Sequence[Passage]:
-        return self.sources[source].passages(self.asked.reading.sentences)
 
     def _is_quotable(self, one: Candidate) -> bool:
         """Whether a passage says anything that the question does not."""
@@ -202,7 +198,7 @@ class _Selection:
             return False
         if self.form == "person" and one.passage.kind == "code":
             return False  # Commands tell of nobody.
-        if one.passage.text.endswith(":") and one.order + 1 == len(self._passages(one.source)):
+        if one.passage.text.endswith(":") and one.order + 1 == len(one.read):
             return False  # What it introduces is cut off.
         return self.asked.is_told_more(one)
 
@@ -220,7 +216,7 @@ class _Selection:
     def _sides(self) -> list[Candidate]:
         """Of a comparison, for each side what the note that goes by its name says of what is compared, or how
         it begins, else the best that speaks of it; where no side has a note, the best that speaks of all."""
-        notes = notes_of_sides(self.found, self.asked, self.sources)
+        notes = notes_of_sides(self.found, self.asked)
         if not self.asked.question.compared and not all(notes):
             notes = [[] for _ in notes]
         sides = [frozenset(self.words(side)) for side in self.asked.question.sides]
@@ -232,10 +228,7 @@ class _Selection:
             for side in sides
         ]
         told = [
-            (
-                one,
-                one.words.union(self._headed(one), *names_by(self.sources[one.source], self.words)),
-            )
+            (one, one.words.union(self._headed(one), *names_by(one.named, self.asked)))
             for one in self.found
         ]
         of_all = [one for one, words in told if sides and all(side & words for side in own)]
@@ -259,7 +252,7 @@ class _Selection:
         two."""
         beside = [other for other in self.found if other.source == one.source]
         for other in self.found:
-            title = self.sources[other.source].source.title
+            title = other.named.source.title
             if other.source != one.source and any(leads_to(each, title) for each in beside):
                 fits = other.score >= one.score - FAR and self._is_about(other, one)
                 return [other.source] if fits else []
@@ -271,12 +264,8 @@ class _Selection:
         for pointer in found[:POINTERS]:
             if self._has_value(pointer):
                 continue
-            there = {
-                at
-                for at, named in enumerate(self.sources)
-                if at != pointer.source and leads_to(pointer, named.source.title)
-            }
-            meant = next((one for one in found if one.source in there), None)
+            others = (one for one in found if one.source != pointer.source)
+            meant = next((one for one in others if leads_to(pointer, one.named.source.title)), None)
             if meant is None or not self._is_about(meant, pointer):
                 continue
             found.remove(pointer)
@@ -303,12 +292,11 @@ class _Selection:
     def _explains_alias(self, one: Candidate) -> bool:
         """Whether a passage begins with what its note is asked for by, which is not its title."""
         own = all(one.features.get(name) for name in ("in_its_note", "term_first"))
-        return own and expands(self.asked, self.sources[one.source])
+        return own and expands(self.asked, one.named)
 
     def _opens_section(self, one: Candidate) -> bool:
         """Whether the section of what is to be defined begins with a passage."""
-        read = self._passages(one.source)
-        begins = not one.order or read[one.order - 1].headings != one.passage.headings
+        begins = not one.order or one.read[one.order - 1].headings != one.passage.headings
         about = frozenset(self.words(one.passage.heading)) - self.asked.reading.small
         return one.passage.kind == "prose" and begins and about == self.asked.about
 
@@ -318,22 +306,20 @@ class _Selection:
         The properties stay of a note that has nothing else, unless somebody is asked for.
         """
         told = {
-            self.sources[one.source].source.path
-            for one in found
-            if one.passage.kind != "property" and not one.features["task"]
+            one.path for one in found if one.passage.kind != "property" and not one.features["task"]
         }
 
         def may(one: Candidate) -> bool:
-            named = self.sources[one.source]
+            named = one.named
             if one.passage.kind == "property":
                 if named.opens and named.source.path not in told and self.form != "person":
                     return True
                 if self.form == "definition" and named.source.path not in told:
-                    return self.properties.names(named) and self.properties.tells(named)
+                    return self.asked.is_named(named) and self.properties.tells(named)
                 # To a question for yes or no a value that it has is the answer.
                 tells = self.form == "yesno" or self.properties.tells(named)
-                return tells and self.properties.may_be_asked(one, named)
-            return not named.source.path.endswith(".base") or self.properties.names(named)
+                return tells and self.properties.may_be_asked(one)
+            return not named.source.path.endswith(".base") or self.asked.is_named(named)
 
         return [one for one in found if may(one)] or found
 
@@ -351,7 +337,7 @@ class _Selection:
     def _text_first(self, found: list[Candidate]) -> list[Candidate]:
         """The candidates, what a note says before its properties: where those say no more than the question,
         or where none of their keys is asked for by an open one, which it may call otherwise."""
-        named = self.sources[found[0].source]
+        named = found[0].named
         tells = self.properties.tells(named)
         # Whoever is named there, nothing says that he did what is asked.
         who = self.form == "person" and not found[0].features["text_share"]
@@ -359,7 +345,7 @@ class _Selection:
             return found
 
         def says(one: Candidate) -> bool:
-            path = self.sources[one.source].source.path
+            path = one.path
             right = not who or bool(one.features.get("name_there"))
             return path == named.source.path and one.passage.kind != "property" and right
 
@@ -371,31 +357,32 @@ class _Selection:
         if not found or not is_one_of_rows(found[0], self.forms):
             return found
         top = found[0]
-        path = self.sources[top.source].source.path
-        rows = [
-            (at, order, one)
-            for at, named in enumerate(self.sources)
-            if named.source.path == path
-            for order, one in enumerate(self._passages(at))
-            if one.kind == "row" and one.frame == top.passage.frame
-        ]
-        held = Counter(chain(*({*self.words(one.text)} & self.asked.words for *_, one in rows)))
+        rows = [one for one in self._places_of(top) if one.passage.frame == top.passage.frame]
+        held = Counter(chain(*({*self.words(one.passage.text)} & self.asked.words for one in rows)))
         alone = {word for word, count in held.items() if count == 1}
-        if sum(not alone.isdisjoint(self.words(one.text)) for *_, one in rows) > 1:
+        if sum(not alone.isdisjoint(self.words(one.passage.text)) for one in rows) > 1:
             return found  # It asks to choose between them.
-        at, order, passage = max(rows, key=lambda row: agreement_of(row[2], self.asked))
-        if agreement_of(passage, self.asked) == agreement_of(top.passage, self.asked):
+        first = max(rows, key=lambda row: agreement_of(row.passage, self.asked))
+        if agreement_of(first.passage, self.asked) == agreement_of(top.passage, self.asked):
             return found
-        first = replace(top, source=at, order=order, passage=passage)
-        return [first, *(one for one in found if (one.source, one.order) != (at, order))]
+        place = first.source, first.order
+        return [first, *(one for one in found if (one.source, one.order) != place)]
+
+    def _places_of(self, one: Candidate) -> Iterator[Candidate]:
+        """The candidate at every place of what was found of its note."""
+        for at, named in enumerate(self.sources):
+            if named.source.path == one.path:
+                read = named.passages(self.asked.reading.sentences)
+                for order in range(len(read)):
+                    yield replace(one, source=at, named=named, read=read, order=order)
 
     def _numbered_so(self, found: list[Candidate]) -> list[Candidate]:
         """The candidates, of the note of the best those alone that stand under the number which is asked for,
         that of a version, a chapter, a day; unless the best says it."""
         if not found or self.numbers <= {*DIGITS.findall(found[0].passage.text)}:
             return found
-        path = self.sources[found[0].source].source.path
-        own = [one for one in found if self.sources[one.source].source.path == path]
+        path = found[0].path
+        own = [one for one in found if one.path == path]
         under = [one for one in own if self._is_numbered(one)]
         if not under or under[0].score < found[0].score - FAR:
             return found
@@ -403,33 +390,25 @@ class _Selection:
         return [*under, *(one for one in found if one not in own)]
 
     def _is_numbered(self, one: Candidate) -> bool:
-        return bool(self.numbers) and self.numbers <= {*DIGITS.findall(self._heading(one))}
+        return bool(self.numbers) and self.numbers <= {*DIGITS.findall(one.heading)}
 
     def _fitting(self, found: list[Candidate]) -> list[Candidate]:
         """The candidates, where the best lacks what an answer must have in it that first which has it; of who
         or where, a property of the note that is asked about."""
-        if self._fits(found[0]):
+        if self.asked.fits(found[0]):
             return found
         if self.form in ("person", "place"):
             return first_of(self.properties.is_typed, found, NEAR)
-        return first_of(self._fits, found, NEAR)
-
-    def _fits(self, one: Candidate) -> bool:
-        question, words, known = self.asked.question, self.words, self.asked.numbers
-        if question.exact == "date" and self.asked.is_told_when(
-            one.passage, self.sources[one.source]
-        ):
-            return True
-        return fits(question, one.passage, self._heading(one), words, known)
+        return first_of(self.asked.fits, found, NEAR)
 
     def _is_cause_of(self, found: Sequence[Candidate]) -> Callable[[Candidate], bool]:
         """Whether a passage says by its heading why something is so, in the note of the best or, if it is
         not far less likely, of what has as much of the question."""
-        path = [self.sources[one.source].source.path for one in found[:1]]
+        path = [one.path for one in found[:1]]
         return lambda one: (
             self.fields.is_cause(one)
             and (
-                self.sources[one.source].source.path in path
+                one.path in path
                 or (one.covered >= found[0].covered and one.score >= found[0].score - FAR)
             )
         )
@@ -437,20 +416,17 @@ class _Selection:
     def _is_introduced(self, best: Candidate) -> Callable[[Candidate], bool]:
         """Whether a passage is an item of a list, in the note of the best that is none, which a line
         introduces with as much of the question."""
-        path, share = self.sources[best.source].source.path, self.asked.share
+        path, share = best.path, self.asked.share
         return lambda one: (
             best.passage.kind == "prose"
             and one.passage.kind == "item"
             and one.passage.lead.endswith(":")
-            and self.sources[one.source].source.path == path
+            and one.path == path
             and share(self.words(one.passage.lead)) >= max(share(best.words), 1e-6)
         )
 
-    def _heading(self, one: Candidate) -> str:
-        return one.passage.heading or self.sources[one.source].source.heading.split(" > ")[-1]
-
     def _headed(self, one: Candidate) -> frozenset[str]:
-        return frozenset(self.words(self._heading(one)))
+        return frozenset(self.words(one.heading))
 
     def _above(self, one: Candidate) -> float:
         """The share of the question that the heading above a passage has."""
@@ -461,31 +437,24 @@ class _Selection:
         the first step of their section on."""
         if not found or found[0].features.get("code") or found[0].features.get("step"):
             return found
-        best, paths = found[0], [named.source.path for named in self.sources]
-        here = [one for one in found if paths[one.source] == paths[best.source]]
-        near = next((one for one in here if one.features.get("step")), None)
+        best = found[0]
+        steps = (one for one in found if one.path == best.path and one.features.get("step"))
+        near = next(steps, None)
         if (
             near is None
-            or (
-                near.score < best.score - STEPS
-                and not self.properties.names(self.sources[best.source])
-            )
+            or (near.score < best.score - STEPS and not self.asked.is_named(best.named))
             or self._above(near) < self._above(best)
         ):
             return found
-        own = self.sources[near.source].source
-        section = [
-            (named.source.lines, at)
-            for at, named in enumerate(self.sources)
-            if (named.source.path, named.source.heading) == (own.path, own.heading)
-        ]
-        for _, at in sorted(section):
-            for order, passage in enumerate(self._passages(at)):
-                if passage.mark[:1].isdigit() and passage.headings == near.passage.headings:
-                    score = best.score + STEPS
-                    first = replace(near, source=at, order=order, passage=passage, score=score)
-                    return [first, *found]
-        return found
+        section = (near.named.source.heading, near.passage.headings)
+        steps = (
+            one
+            for one in self._places_of(near)
+            if (one.named.source.heading, one.passage.headings) == section
+            and one.passage.mark[:1].isdigit()
+        )
+        first = min(steps, key=lambda one: (one.named.source.lines, one.source, one.order))
+        return [replace(first, score=best.score + STEPS), *found]
 
 
 _FORMER = re.compile(rf"\W*(?:{'|'.join(WORD_LISTS['former'])})")

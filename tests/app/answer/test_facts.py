@@ -49,7 +49,10 @@ def test_the_kind_that_is_asked_for(question: str, kind: str) -> None:
 def test_a_passage_has_it_or_not(question: str, text: str, whether: bool) -> None:
     asked = product.read_question(question)
     passage = product.Passage(text, block=0)
-    assert product.fits(asked, passage, "", lambda words: words.lower().split()) is whether
+    assert (
+        product.fits(asked, asked.exact, passage, "", lambda words: words.lower().split())
+        is whether
+    )
 
 
 @pytest.mark.parametrize(("sentence", "source"), rows(__file__, "the_same_written_otherwise"))
