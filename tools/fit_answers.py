@@ -109,12 +109,7 @@ UNSEEN = {
     "term_only_named": -1.5,
 }
 UNSEEN_PASSAGES = {"news": 8.0, "alias_asked": 1.6, "title_tells": 2.0, "rarest": 1.0}
-FIXED = {
-    "meaning": UNSEEN_PASSAGES,
-    "words": UNSEEN_PASSAGES,
-    "decision": UNSEEN,
-    "decision_by_words": UNSEEN,
-}
+FIXED = {"meaning": UNSEEN_PASSAGES, "words": UNSEEN_PASSAGES, "decision": UNSEEN}
 """What the sets have few questions for: news of something, aliases, who is what to whom, one word that the
 question turns on, questions in another language than the notes, names that no note has, terms of which no
 note tells, and words without a question, which are a search."""
@@ -163,12 +158,8 @@ def main() -> None:
         weights.cache_clear()
         found = {name: _examples(name, given.data, given.work, again=False) for name in given.sets}
     fitted["decision"] = _decision(found, leave_out=("title_share", "uncovered"))
-    fitted["decision_by_words"] = _decision(found, leave_out=_OF_MEANING)
     fitted = {name: fitted[name] | fixed for name, fixed in FIXED.items()}
     target.write_text(json.dumps(fitted, indent=1, sort_keys=True) + "\n")
-
-
-_OF_MEANING = ("likeness", "exact_likeness", "exact_farther")
 
 
 def _say(text: str) -> None:
@@ -275,7 +266,7 @@ def _example(
     retrieved, text = nodes[found_for]
     sources = evidence_of(material_of(retrieved, vault.name))
     asked = AskedQuestion(read_question(text), reading)
-    ranked = score_passages(asked, sources, weights())
+    ranked = score_passages(asked, sources)
     own = kind == "answerable"
     if kind == "removed" and any(_says(question, None, one) >= 1.0 for one in ranked):
         return None

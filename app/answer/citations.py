@@ -110,14 +110,9 @@ _BEGUN = re.compile(
 _RANGE = re.compile(r"([Cc]?)([0-9]{1,3})[ \t]*[-–][ \t]*([Cc]?)([0-9]{1,3})")
 
 
-def source_marker(number: int) -> str:
-    """The marker of the ``number``-th source, counted from 1."""
-    return f"[{number}]"
-
-
-def label_marker(label: str) -> str:
-    """The marker of a connected note by its label (``C1``)."""
-    return f"[{label}]"
+def marker_of(name: str | int) -> str:
+    """The marker of a source by its number, counted from 1, or of a connected note by its label (``C1``)."""
+    return f"[{name}]"
 
 
 def names_in(items: str) -> Iterator[str]:

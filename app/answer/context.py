@@ -22,7 +22,7 @@ import re
 from dataclasses import dataclass, replace
 from posixpath import dirname
 
-from notehop.app.answer.citations import code_spans, inside, label_marker, open_fence
+from notehop.app.answer.citations import code_spans, inside, marker_of, open_fence
 from notehop.app.answer.material import Material
 from notehop.app.models import ConnectedNote, LeftOut, Source
 from notehop.indexing.llm.text import count_tokens, without_control
@@ -128,7 +128,7 @@ def source_part(source: Source) -> str:
 
 def connected_part(note: ConnectedNote) -> str:
     """One connected note under its header."""
-    head = f"{label_marker(note.label)} {_folder(note.path)} {one_line(note.title)}"
+    head = f"{marker_of(note.label)} {_folder(note.path)} {one_line(note.title)}"
     head = f"{head} (linked from: {one_line(note.linked_from.title)})"
     return without_control(f"{head}\n{body(note.text.strip())}")
 

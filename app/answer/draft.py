@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, groupby
@@ -15,11 +14,11 @@ from notehop.app.answer.quotes.passages import Passage, SentenceSpans, passages
 from notehop.app.models import LeftOut, Source
 from notehop.indexing.shown import on_one_line
 from notehop.indexing.vault.dates import day_in_name
+from notehop.indexing.vault.properties import inline_fields
 
 GAP = "…"  # stands where the source says something in between
 
 _EVENTS = ("prose", "item")
-_FIELD = re.compile(r"[\[(]?[^\W\d_][\w -]*::")  # in the text of a note
 _FLAT = ("prose", "property", "heading")
 
 INDENT = "   "  # of a list in a list: as much as a number takes
@@ -342,8 +341,9 @@ def _telling(source: Source, found: Sequence[Passage]) -> list[Passage]:
     it says more than a line that was asked for."""
     told = [one for one in found[:1] if one.kind in _FLAT or len(found) == 1]
     if day_in_name(source.path) is not None:
-        events = [one for one in found if one.kind in _EVENTS and not _FIELD.match(one.text)]
-        told = events or told
+        events = [one for one in found if one.kind in _EVENTS]
+        # A field begins at 0.
+        told = [one for one in events if all(at for *_, (at, _) in inline_fields(one.text))] or told
     words = 0
     for at, one in enumerate(told):
         words += len(one.text.split())

@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from llama_index.core.schema import NodeWithScore
 
-from notehop.app.answer.citations import MARKER, code_spans, fences, inside, source_marker
+from notehop.app.answer.citations import MARKER, code_spans, fences, inside, marker_of
 from notehop.app.answer.quotes.passages import SentenceSpans
 from notehop.app.models import ConnectedNote, Evidence, LinkedFrom, Source, Support
 from notehop.app.retrieval.components import noted
@@ -182,7 +182,7 @@ def headings_at(text: str, above: RankedHeadings, start: int) -> tuple[str, ...]
 
 def _source(node: NodeWithScore, number: int, vault: str) -> Source:
     return Source(
-        marker=source_marker(number),
+        marker=marker_of(number),
         id=node.node.node_id,
         score=float(node.score or 0.0),
         signals=node.node.metadata.get("signals"),

@@ -63,8 +63,7 @@ class Stated:
     @cached_property
     def begins_with_name(self) -> bool:
         """Whether a note goes by its first word: a capital alone says nothing there."""
-        named = self._reading.named
-        return named is not None and self.first in named([self.first])
+        return self.first in self._reading.named([self.first])
 
     @property
     def total(self) -> float:
@@ -169,7 +168,7 @@ class Verdict:
 def held_against(stated: Stated, known: Known, reading: Reading, *, liken: bool = True) -> Found:
     """Find what of a source supports a sentence.
 
-    :param liken: whether vectors are compared, if the reading can.
+    :param liken: whether vectors are compared.
     :raises Exception: what the embedding model raises.
     """
     if not known.units or not stated.order:
@@ -181,7 +180,7 @@ def held_against(stated: Stated, known: Known, reading: Reading, *, liken: bool 
     shares = [_share(stated, words | known.head) for words in known.words]
     ranked = sorted(range(len(shares)), key=lambda at: (-shares[at], at))
     likeness: dict[int, float] = {}
-    if liken and reading.vectors is not None:
+    if liken:
         some = ranked[:LIKENED]
         texts = [known.texts[at] for at in some]
         likeness = dict(zip(some, _likeness(stated, known, texts, reading.vectors), strict=True))
@@ -194,7 +193,7 @@ def held_against(stated: Stated, known: Known, reading: Reading, *, liken: bool 
     picked = _put_together(stated, known, ranked)
     held = known.head.union(*(known.words[at] for at in picked))
     near = max((likeness[at] for at in picked if at in likeness), default=None)
-    if near is not None and len(picked) > 1 and reading.vectors is not None:
+    if near is not None and len(picked) > 1:
         near = max(near, *_likeness(stated, known, [known.joined(picked)], reading.vectors))
     words = frozenset(term.word for term in stated.terms if term.word in held)
     return Found(known, picked, words, _share(stated, held), near)

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
-from llama_index.core.llms import MockLLM
 from llama_index.core.prompts import BasePromptTemplate, ChatPromptTemplate
 from llama_index.core.prompts.mixin import PromptDictType
 
@@ -107,8 +106,7 @@ class ThemeQuotes(VaultSynthesizer):
     """Names each theme, its size, and a sentence of each of its first notes."""
 
     def __init__(self, vault: str, reading: Reading, *, checker: Checker | None = None) -> None:
-        # The base class would otherwise look for a language model of its own, across the network.
-        super().__init__(vault, MockLLM(), checker)
+        super().__init__(vault, checker=checker)
         self._reading = reading
 
     def draft(self, query: str, material: Material) -> Draft:  # noqa: ARG002 (told with each theme)

@@ -338,10 +338,10 @@ class Engine:
             terms=terms,
             sentences=lambda text: sentence_spans(text, language),
             vectors=vectors,
-            language=language,
-            small=frozenset(tokenizer(" ".join(FUNCTION_WORDS.get(language, ())))),
             named=named,
             holding=holding,
+            language=language,
+            small=frozenset(tokenizer(" ".join(FUNCTION_WORDS.get(language, ())))),
         )
 
     def _synthesizer(self, reading: Reading, llm: LLM | None) -> VaultSynthesizer:

@@ -11,7 +11,7 @@ from urllib.parse import quote
 import nh3
 
 from notehop.app.answer.material import open_uri
-from notehop.app.answer.quotes.passages import BETWEEN, properties
+from notehop.app.answer.quotes.passages import properties
 from notehop.app.models import NoteLink, NoteView
 from notehop.app.retrieval.filters import read as read_filters
 from notehop.app.web.markdown import Surroundings, render
@@ -19,6 +19,7 @@ from notehop.indexing.graph.files import is_readable
 from notehop.indexing.tokens.tokenizer import Tokenizer
 from notehop.indexing.tokens.words import UNSPACED, detect_language
 from notehop.indexing.vault.plain import LinkText, read_destination, read_wikilink
+from notehop.indexing.vault.properties import BETWEEN
 
 MOST = 200_000  # characters of a note that are rendered: a book; it takes a second or two
 

@@ -10,12 +10,13 @@ from functools import cached_property
 from notehop.app.answer.facts import Facts, facts_of
 from notehop.app.answer.names import names_of
 from notehop.app.answer.quotes.exact import DIGITS, fits, said_otherwise
-from notehop.app.answer.quotes.passages import BETWEEN, Passage
+from notehop.app.answer.quotes.passages import Passage
 from notehop.app.answer.quotes.question import COMPARATIVE, Question, form_words, says_form
 from notehop.app.answer.quotes.reading import NAMING, Named, Reading, Term
 from notehop.app.answer.quotes.words import by_language
 from notehop.app.retrieval.intents import NEWEST
 from notehop.indexing.tokens.words import fold
+from notehop.indexing.vault.properties import BETWEEN
 
 EVERYDAY = 0.6  # what an everyday word weighs that no note has: they may well have another for it
 RARER = 1.4  # how much rarer the word is that a question turns on

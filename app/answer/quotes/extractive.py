@@ -5,13 +5,10 @@ Touches: the embedding model, through the reading it is given.
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
-from importlib.resources import files
 
 from notehop.app.answer.claims import Checker
 from notehop.app.answer.conversation import with_subject
@@ -22,9 +19,9 @@ from notehop.app.answer.quotes.exact import has_bare_amount, has_number
 from notehop.app.answer.quotes.properties import has_typed
 from notehop.app.answer.quotes.question import read, says_form
 from notehop.app.answer.quotes.reading import Named, Reading, evidence_of, refers, somebody_in
-from notehop.app.answer.quotes.scoring import score
+from notehop.app.answer.quotes.scoring import score, weights
 from notehop.app.answer.quotes.sections import notes_of_sides, says_compared
-from notehop.app.answer.quotes.selection import select
+from notehop.app.answer.quotes.selection import SOURCES, select
 from notehop.app.answer.synthesizer import VaultSynthesizer
 from notehop.app.models import Source
 from notehop.app.retrieval.abbreviations import spells
@@ -33,14 +30,6 @@ from notehop.indexing.tokens.words import fold
 
 DOUBT = 0.8  # likelihood of what seems to be surer, and may be beside the point
 EVEN = 0.5  # least likelihood of an answer; what it costs is in docs/evaluation.md
-
-
-@cache
-def weights() -> Mapping[str, Mapping[str, float]]:
-    """The fitted weights, by the name of their set."""
-    text = files("notehop.app.answer.quotes").joinpath("weights.json").read_text(encoding="utf-8")
-    found: Mapping[str, Mapping[str, float]] = json.loads(text)
-    return found
 
 
 LOOKED_AT = 3  # passages, best first, that are looked at
@@ -77,8 +66,6 @@ def features(
     ranked = [one for one in ranked if asked.is_told_more(one)] or ranked
     best = ranked[:LOOKED_AT]
     covered = max(one.covered for one in best)
-    if covered <= 0.0 and asked.reading.vectors is None:
-        return {"nothing": 1.0}
     top = ranked[0]
     lacking = [
         term.weight for term in asked.terms if not any(term.word in one.held for one in best)
@@ -213,15 +200,14 @@ def _in_doubt(asked: Asked, ranked: Sequence[Candidate]) -> bool:
         if any(notes):
             return not all(any(says_compared(one, asked) for one in each) for each in notes)
     short = top.passage.kind == "property" or len(top.passage.text.split()) <= FEW
-    vectors = asked.reading.vectors
-    if not short or vectors is None or asked.about or has_typed(top):
+    if not short or asked.about or has_typed(top):
         return False
     told = asked.told_beside_names(top)
     if told >= BESIDE:
         return False
     if top.passage.kind == "property" and not told:
         return True  # "Status: stalled" is near whatever its tags and title say.
-    query, rows = vectors(asked.question.text, [top.named.source.title])
+    query, rows = asked.reading.vectors(asked.question.text, [top.named.source.title])
     return bool(top.likeness < float(rows[0] @ query) + NEARER)
 
 
@@ -244,11 +230,11 @@ def _lacks(number: str, best: Sequence[Candidate]) -> bool:
     )
 
 
-def likelihood(found: Mapping[str, float], weights: Mapping[str, float]) -> float:
-    """The likelihood that what was found answers, 0 to 1."""
+def likelihood(found: Mapping[str, float]) -> float:
+    """The likelihood that what was found answers, 0 to 1, by its :func:`features`."""
     if "nothing" in found:
         return 0.0
-    total = sum(weights.get(name, 0.0) * value for name, value in found.items())
+    total = sum(weights()["decision"].get(name, 0.0) * value for name, value in found.items())
     return 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, total))))
 
 
@@ -321,9 +307,9 @@ def _look_on(first: str, then: str, sources: Sequence[Named], reading: Reading) 
     found = _look(first, sources, reading, 1)
     if not found.answers:
         return found
-    title, text, named = found.quotes[0].source.title, found.quotes[0].text, reading.named or tuple
+    title, text = found.quotes[0].source.title, found.quotes[0].text
     asks = (title, text, read(first), reading.sentences)
-    name = somebody_in(*asks, named)
+    name = somebody_in(*asks, reading.named)
     # Else another may be meant, who has no note.
     sure = somebody_in(*asks, lambda _: ()) == name
     of_it = [one for one in sources if name and name in one.called]
@@ -350,11 +336,8 @@ def _look(
     query: str, sources: Sequence[Named], reading: Reading, limit: int, *, brief: bool = False
 ) -> Looked:
     asked = Asked(read(query), reading)
-    ranked = score(asked, sources, weights())
-    answers = likelihood(
-        features(asked, ranked, sources),
-        weights()["decision" if reading.vectors is not None else "decision_by_words"],
-    )
+    ranked = score(asked, sources)
+    answers = likelihood(features(asked, ranked, sources))
     if answers >= SURE and _in_doubt(asked, ranked):
         answers = DOUBT
     return Looked(
@@ -381,27 +364,17 @@ def _look_carried(
     if not asked.question.exact and not any(terms & held for held in words if subject <= held):
         asked = Asked(read(query), reading)
     brief = found.likelihood < SURE
-    quotes = select(score(asked, of_it, weights()), asked, of_it, limit, brief=brief)
+    quotes = select(score(asked, of_it), asked, of_it, limit, brief=brief)
     return replace(found, quotes=quotes or found.quotes)
 
 
 class ExtractiveSynthesizer(VaultSynthesizer):
     """Quotes the passages of the sources that answer best; asks no language model."""
 
-    def __init__(
-        self,
-        vault: str,
-        reading: Reading,
-        *,
-        max_sentences: int = 5,
-        checker: Checker | None = None,
-    ) -> None:
-        """:param max_sentences: how many sources are quoted at most.
-        :param checker: finds the place of each quote.
-        """
+    def __init__(self, vault: str, reading: Reading, *, checker: Checker | None = None) -> None:
+        """:param checker: finds the place of each quote."""
         super().__init__(vault, None, checker)
         self._reading = reading
-        self._max = max_sentences
 
     def draft(self, query: str, material: Material) -> Draft:
         """Quote what answers, or say that nothing does; notes that were listed are named."""
@@ -432,7 +405,7 @@ class ExtractiveSynthesizer(VaultSynthesizer):
         return bool(material.listed) or self._look(query, material).answers
 
     def _look(self, query: str, material: Material) -> Looked:
-        return look(query, evidence_of(material), self._reading, self._max, material.own)
+        return look(query, evidence_of(material), self._reading, SOURCES, material.own)
 
 
 def _place(source: Source) -> tuple[str, tuple[int, int], str]:

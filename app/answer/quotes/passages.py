@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from notehop.app.answer.citations import Range, Stretch, stretch_of
 from notehop.indexing.vault.markdown_blocks import with_more_than
 from notehop.indexing.vault.plain import LABELLED, line_ends
+from notehop.indexing.vault.properties import BETWEEN
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -63,8 +64,6 @@ _PROGRAM = re.compile(
 )
 
 _ONE_PROPERTY = re.compile(r"\s*[\w-]{1,40}:(?: [^\n]+|(?:\n[^\n]+,)+\n[^\n]+)\s*")
-
-BETWEEN = " ·"  # what stands between two properties
 
 
 @dataclass(frozen=True, slots=True)

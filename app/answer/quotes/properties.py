@@ -12,10 +12,11 @@ from notehop.app.answer.draft import Quote
 from notehop.app.answer.names import names_of
 from notehop.app.answer.quotes.asked_question import Asked, Candidate
 from notehop.app.answer.quotes.exact import FILED_ON
-from notehop.app.answer.quotes.passages import BETWEEN, Passage, properties
+from notehop.app.answer.quotes.passages import Passage, properties
 from notehop.app.answer.quotes.reading import NAMING, Named
 from notehop.app.answer.quotes.words import WORD_LISTS
 from notehop.indexing.tokens.words import fold
+from notehop.indexing.vault.properties import BETWEEN
 
 TYPED = ("number_there", "date_there", "name_there", "place_there")
 """Features of a passage that has a value of the kind that is asked for."""

@@ -13,13 +13,14 @@ from numpy.typing import NDArray
 
 from notehop.app.answer.material import Material, RankedHeadings, as_source, ranked_headings
 from notehop.app.answer.quotes.exact import DIGITS, SAID_ALIKE, UNIT
-from notehop.app.answer.quotes.passages import BETWEEN, NAME, Passage, SentenceSpans, passages
+from notehop.app.answer.quotes.passages import NAME, Passage, SentenceSpans, passages
 from notehop.app.answer.quotes.question import Question
 from notehop.app.answer.quotes.words import WORD_LISTS, by_language
 from notehop.app.models import Source
 from notehop.app.retrieval.intents import DECIDED_BY
 from notehop.app.retrieval.relevance import noted_on
 from notehop.indexing.tokens.words import detect_language, fold
+from notehop.indexing.vault.properties import BETWEEN
 
 SUBJECT, NEWS = "subject", "recent"
 """The signals that find what a question for news is about, and the newest notes with news of it."""
@@ -80,19 +81,19 @@ class Reading:
 
     ``words``: text -> its words, folded and stemmed. ``terms``: query -> those of its words that
     say something, each once. ``vectors``: (query, texts) -> their vectors of length 1, shapes (d,)
-    and (n, d); None where no model is at hand. ``language`` is that of the notes, ``small`` holds its
-    words that say nothing, as ``words`` gives them. ``named`` gives those of some names that notes of
-    the vault go by, ``holding`` whether so many chunks have all of some words.
+    and (n, d). ``named`` gives those of some names that notes of the vault go by, ``holding`` whether so
+    many chunks have all of some words. ``language`` is that of the notes, ``small`` holds its words that
+    say nothing, as ``words`` gives them.
     """
 
     words: Callable[[str], Sequence[str]]
     terms: Callable[[str], Sequence[Term]]
     sentences: SentenceSpans
-    vectors: Compare | None = None
+    vectors: Compare
+    named: Callable[[Sequence[str]], Collection[str]]
+    holding: Callable[[Collection[str], int], bool]
     language: str = "en"
     small: frozenset[str] = frozenset()
-    named: Callable[[Sequence[str]], Collection[str]] | None = None
-    holding: Callable[[Collection[str], int], bool] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,20 +236,15 @@ def is_bare(passage: Passage, reading: Reading, *, alone: bool = False) -> bool:
     text = passage.text.strip()
     if pointer := _POINTER.fullmatch(text.rstrip(".:")):
         to = pointer["to"]
-        if all(map(NAME.fullmatch, to.split())) or (
-            reading.named and _names_alone(to, reading.named)
-        ):
+        if all(map(NAME.fullmatch, to.split())) or _names_alone(to, reading.named):
             return True
     if text.rstrip("*_\"'”’)")[-1:] in ".!?:;。！？…":
         return False
-    words = _WORD.findall(text)
-    if all(one.startswith("#") for one in text.split()):
-        return True
-    if reading.named is not None and _names_alone(text, reading.named):
+    if all(one.startswith("#") for one in text.split()) or _names_alone(text, reading.named):
         return True
     item = passage.kind == "item" or passage.entry or passage.lead
     said = item or ":" in text or DIGITS.search(text)
-    return len(words) <= SHORT and not (said or alone)
+    return len(_WORD.findall(text)) <= SHORT and not (said or alone)
 
 
 def _names_alone(text: str, named: Callable[[Sequence[str]], Collection[str]]) -> bool:

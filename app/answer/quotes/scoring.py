@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
+from pathlib import Path
 
 from notehop.app.answer.names import names_of
 from notehop.app.answer.quotes.asked_question import Asked, Candidate
@@ -42,22 +45,24 @@ _SAYS_WHERE = re.compile(
 _WORD = re.compile(r"[^\W\d_]+")
 
 
-def score(
-    asked: Asked, sources: Sequence[Named], weights: Mapping[str, Mapping[str, float]]
-) -> list[Candidate]:
-    """Return the passages that may answer, best first, ties by place.
+@cache
+def weights() -> Mapping[str, Mapping[str, float]]:
+    """The fitted weights, by the name of their set: ``words`` choose what is compared, ``meaning`` the best
+    of that, ``decision`` whether it answers."""
+    text = Path(__file__).with_name("weights.json").read_text("utf-8")
+    found: Mapping[str, Mapping[str, float]] = json.loads(text)
+    return found
+
+
+def score(asked: Asked, sources: Sequence[Named]) -> list[Candidate]:
+    """Return the passages that may answer, of which vectors were compared, best first, ties by place.
 
     :param sources: best first, connected notes after them.
-    :param weights: set of weights -> feature -> weight: ``meaning`` and ``words``, which is for
-        choosing what is compared, and for where no vectors can be.
-    :returns: with a model at hand those only that were compared.
     """
-    found = _weighed(candidates(asked, sources), weights["words"])
-    vectors = asked.reading.vectors
-    if vectors is None or not found:
-        return found
-    best = found[:COMPARED]
-    query, rows = vectors(asked.question.text, [as_read(one) for one in best])
+    best = _weighed(candidates(asked, sources), weights()["words"])[:COMPARED]
+    if not best:
+        return []
+    query, rows = asked.reading.vectors(asked.question.text, [as_read(one) for one in best])
     compared = []
     for one, like in zip(best, (rows @ query).tolist(), strict=True):
         meaning = {
@@ -66,7 +71,7 @@ def score(
             "likeness_when_fresh": like * min(1.0, one.fresh / 5),
         }
         compared.append(replace(one, likeness=like, features={**one.features, **meaning}))
-    found = _weighed(compared, weights["meaning"])
+    found = _weighed(compared, weights()["meaning"])
     return [one for one in found if not _is_said_often(one, asked.reading)] or found
 
 
@@ -74,7 +79,7 @@ def _is_said_often(one: Candidate, reading: Reading) -> bool:
     """Whether a sentence belongs to none of the many chunks that have it, as what stands above the help of
     each command."""
     long = one.passage.kind == "prose" and len(one.words) >= OFTEN_WORDS
-    return long and reading.holding is not None and reading.holding(one.words, OFTEN)
+    return long and reading.holding(one.words, OFTEN)
 
 
 def candidates(asked: Asked, sources: Sequence[Named]) -> list[Candidate]:

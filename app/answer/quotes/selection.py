@@ -162,7 +162,7 @@ class _Selection:
         left, bar = of_all, (False, 1, -LONGEST_LIST, 1)
         for at in dict.fromkeys([order[0], *led, *order]):
             one, read = best[at], best[at].read
-            if len(shown) == min(limit, SOURCES):
+            if len(shown) == limit:
                 break
             # Each item of a list says little by itself.
             less = worth[order[0]] - worth[at] if self.form == "list" else top.score - one.score

@@ -95,5 +95,7 @@ def reading(
         words=words,
         terms=terms,
         sentences=split_sentences,
-        vectors=None if likeness is None else vectors,
+        vectors=vectors,
+        named=lambda _: (),
+        holding=lambda *_: False,
     )

@@ -22,7 +22,7 @@ def verdict(sentence: str, *sources: Source) -> Verdict:
     read = reading()
     stated = Stated(sentence, read)
     given = sources or (source(1, TEXT, title="Hollin Reach", lines=(1, 5)),)
-    found = [held_against(stated, Known(one, (), read), read) for one in given]
+    found = [held_against(stated, Known(one, (), read), read, liken=False) for one in given]
     return judged(stated, found, read)
 
 
