@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 
 from notehop.app.answer.citations import code_spans, names_in
-from notehop.app.answer.draft import DECLINED, QUOTED, SILENT, UNSURE, Draft, Mode, Said
+from notehop.app.answer.draft import DECLINED, QUOTED, SILENT, UNSURE, Draft, Said
 from notehop.app.answer.material import (
     STATING,
     Material,
@@ -72,18 +72,14 @@ _TURNS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence of an answer with its half-open range.
+    """A sentence of an answer, as a claim that is not checked yet.
 
     ``states``: whether it says something that a source could support. ``said`` is there where it is
     a quote by construction.
     """
 
-    start: int
-    end: int
-    text: str
+    claim: Claim
     states: bool
-    markers: tuple[str, ...] = ()
-    mentioned: tuple[str, ...] = ()
     said: Said | None = None
 
 
@@ -110,22 +106,23 @@ def sentences(
                 for marker in markers_in(text, unit, code)
                 for name in names_in(marker["items"])
             )
-            mentioned = tuple(name for name in names if name in labels)
-            cited = tuple(
-                f"[{name}]" for name in names if name not in labels and f"[{name}]" in markers
+            claim = Claim(
+                text=text[unit.start : unit.end],
+                span=unit.span,
+                markers=[f"[{name}]" for name in names if f"[{name}]" in markers],
+                mentioned=[name for name in names if name in labels],
             )
-            words = text[unit.start : unit.end]
-            states = draft.mode != "none" and unit.kind in STATING
-            states = states and not _is_frame(words, after, named=bool(cited or mentioned))
-            found.append(Sentence(unit.start, unit.end, words, states, cited, mentioned))
+            # Beside its quotes, a quoted answer says only what they are about.
+            states = draft.mode == "llm" and unit.kind in STATING
+            named = bool(claim.markers or claim.mentioned)
+            found.append(Sentence(claim, states and not _is_frame(claim.text, after, named=named)))
 
     at = 0
     for said in draft.said:
         read(at, said.start)
-        words = text[said.start : said.end]
-        found.append(
-            Sentence(said.start, said.end, words, states=True, markers=(said.marker,), said=said)
-        )
+        span = said.start, said.end
+        claim = Claim(text=text[slice(*span)], span=span, markers=[said.marker], mentioned=[])
+        found.append(Sentence(claim, states=True, said=said))
         at = said.end
     read(at, len(text))
     return found
@@ -210,7 +207,7 @@ class _Check:
         """The claims, the best evidence of each source, and what could not be done."""
         labels = [note.label for note in self._material.connected]
         found = sentences(draft, self._reading.sentences, self._sources, labels)
-        claims = tuple(self._claim(one, draft.mode) for one in found)
+        claims = tuple(map(self._claim, found))
         best: dict[str, Evidence] = {}
         for one in (each for claim in claims for each in claim.evidence):
             held = best.get(one.marker)
@@ -234,25 +231,16 @@ class _Check:
             warnings.append(f"{late} {by_words}: the time for it was over")
         return Checked(claims, best, tuple(warnings))
 
-    def _claim(self, sentence: Sentence, mode: Mode) -> Claim:
-        said = sentence.said
-        claim = Claim(
-            text=sentence.text,
-            span=(sentence.start, sentence.end),
-            markers=list(sentence.markers),
-            mentioned=list(sentence.mentioned),
-        )
-        # Beside its quotes, a quoted answer says only what they are about.
-        if not sentence.states or (mode == "extractive" and said is None):
-            return claim
+    def _claim(self, sentence: Sentence) -> Claim:
+        claim, said = sentence.claim, sentence.said
         if said is not None and said.ranges:
             # A quote says where it stands: that it stands there does not make it right.
             claim.evidence = [self._evidence(said.marker, said.ranges, None)]
-        elif not sentence.markers:
-            claim.support = "none"
-            claim.flag = "context" if sentence.mentioned else "uncited"
-        else:
+        elif sentence.states and claim.markers:
             self._compare(claim)
+        elif sentence.states:
+            claim.support = "none"
+            claim.flag = "context" if claim.mentioned else "uncited"
         return claim
 
     def _compare(self, claim: Claim) -> None:

@@ -30,7 +30,7 @@ from notehop.app.models.query import Filters
 from notehop.app.retrieval.intents import SMALL
 from notehop.indexing.llm.text import answer_of, without_control
 from notehop.indexing.tokens.words import fold
-from notehop.indexing.vault.plain import sentence_spans
+from notehop.indexing.vault.plain import sentence_spans, shortened
 
 CONDENSE_PROMPT = PromptTemplate("""\
 Below is a conversation about the notes of one person, then a follow-up. Write the follow-up as \
@@ -454,7 +454,7 @@ def history(turns: Sequence[Turn], most: int, count: Callable[[str], int]) -> li
     for turn in reversed(turns):
         said = [
             ChatMessage(role=MessageRole.USER, content=turn.question),
-            ChatMessage(role=MessageRole.ASSISTANT, content=_short(turn.answer)),
+            ChatMessage(role=MessageRole.ASSISTANT, content=shortened(turn.answer, KEPT)),
         ]
         if kept and count(messages_to_history_str([*said, *kept])) > most:
             break
@@ -476,11 +476,3 @@ def standalone(llm: LLM, said: Sequence[ChatMessage], follow_up: str) -> str:
     )
     question = one_line(answer_of(told)).replace("［", "[").replace("］", "]")
     return question if 0 < len(question) <= LONGEST + len(follow_up) else follow_up
-
-
-def _short(answer: str) -> str:
-    """The beginning of an answer, in whole sentences where there are any."""
-    if len(answer) <= KEPT:
-        return answer
-    ends = [end for _, end in sentence_spans(answer[:KEPT])[:-1]]
-    return answer[: ends[-1] if ends else KEPT].rstrip()

@@ -196,10 +196,6 @@ def _source(node: NodeWithScore, number: int, vault: str) -> Source:
     )
 
 
-def _label(node: NodeWithScore, number: int) -> str:
-    return str(node.node.metadata.get("label") or f"C{number}")
-
-
 def _connected(
     node: NodeWithScore, number: int, vault: str, numbers: Mapping[str, int]
 ) -> ConnectedNote:
@@ -209,7 +205,7 @@ def _connected(
     if "source_id" in metadata:
         reason = renumbered(reason, numbers.get(str(metadata["source_id"])))
     return ConnectedNote(
-        label=_label(node, number),
+        label=str(metadata.get("label") or f"C{number}"),
         linked_from=LinkedFrom.model_validate(metadata["linked_from"]),
         reason=reason,
         evidence=metadata.get("evidence"),
@@ -338,12 +334,9 @@ def _cut(
     text: str, masked: str, start: int, end: int, kind: Kind, sentences: SentenceSpans
 ) -> Iterator[Unit]:
     """A paragraph or an item in its sentences."""
-    if kind == "item":
-        # The mark of an item is no sentence, whatever number it is.
-        mark = _ITEM.match(text, start, end)
-        body = mark.end() if mark else start
-    else:
-        body = start
+    # The mark of an item is no sentence, whatever number it is.
+    mark = _ITEM.match(text, start, end) if kind == "item" else None
+    body = mark.end() if mark else start
     cuts = [body + one for _, one in sentences(masked[body:end])]
     cuts = _moved(text, cuts, start)
     spans = list(zip([start, *cuts[:-1]], [*cuts[:-1], end], strict=True)) if cuts else []

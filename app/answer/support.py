@@ -65,10 +65,11 @@ class Stated:
         """Whether a note goes by its first word: a capital alone says nothing there."""
         return self.first in self._reading.named([self.first])
 
-    @property
-    def total(self) -> float:
-        """The weight of all its words."""
-        return sum(term.weight for term in self.terms)
+    def share(self, words: frozenset[str]) -> float:
+        """The weighted share of its words that are among ``words``, 0 to 1."""
+        total = sum(term.weight for term in self.terms)
+        held = sum(term.weight for term in self.terms if term.word in words)
+        return held / total if total > 0 else 0.0
 
 
 class Known:
@@ -115,14 +116,9 @@ class Known:
         """Its numbers and dates, those of title and headings included."""
         return facts_of(f"{bare(self.source.text)}\n{self._head_text}", self._reading.language)
 
-    @cached_property
-    def unit_facts(self) -> list[Facts]:
-        """The numbers and dates of each unit."""
-        return [facts_of(text, self._reading.language) for text in self.texts]
-
     def facts_at(self, at: Iterable[int]) -> Facts:
         """Those of some units together."""
-        return _facts(self.unit_facts[one] for one in at)
+        return _facts(facts_of(self.texts[one], self._reading.language) for one in at)
 
     @cached_property
     def head_facts(self) -> Facts:
@@ -177,7 +173,7 @@ def held_against(stated: Stated, known: Known, reading: Reading, *, liken: bool 
     if run:
         words = frozenset(term.word for term in stated.terms)
         return Found(known, run, words, 1.0, 1.0, verbatim=True)
-    shares = [_share(stated, words | known.head) for words in known.words]
+    shares = [stated.share(words | known.head) for words in known.words]
     ranked = sorted(range(len(shares)), key=lambda at: (-shares[at], at))
     likeness: dict[int, float] = {}
     if liken:
@@ -196,7 +192,7 @@ def held_against(stated: Stated, known: Known, reading: Reading, *, liken: bool 
     if near is not None and len(picked) > 1:
         near = max(near, *_likeness(stated, known, [known.joined(picked)], reading.vectors))
     words = frozenset(term.word for term in stated.terms if term.word in held)
-    return Found(known, picked, words, _share(stated, held), near)
+    return Found(known, picked, words, stated.share(held), near)
 
 
 def judged(stated: Stated, found: Sequence[Found], reading: Reading) -> Verdict:
@@ -215,7 +211,7 @@ def judged(stated: Stated, found: Sequence[Found], reading: Reading) -> Verdict:
         return Verdict("high")
     words = frozenset().union(*(one.words for one in found))
     likeness = max((one.likeness for one in found if one.likeness is not None), default=None)
-    together = replace(found[0], words=words, share=_share(stated, words), likeness=likeness)
+    together = replace(found[0], words=words, share=stated.share(words), likeness=likeness)
     high, partial = (HIGH, PARTIAL) if likeness is not None else (HIGH_WORDS, PARTIAL_WORDS)
     level = (together.score >= partial) + (together.score >= high)
     sources = _facts(one.known.facts for one in found)
@@ -241,11 +237,11 @@ def _put_together(stated: Stated, known: Known, ranked: Sequence[int]) -> tuple[
     picked = [ranked[0]]
     while len(picked) < MOST:
         held = known.head.union(*(known.words[at] for at in picked))
-        before = _share(stated, held)
+        before = stated.share(held)
         missing = len(lacking(stated.facts, known.facts_at(picked)))
         gains = [
             (
-                _share(stated, held | known.words[at])
+                stated.share(held | known.words[at])
                 - before
                 + GAIN * (len(lacking(stated.facts, known.facts_at([*picked, at]))) < missing),
                 at,
@@ -284,14 +280,6 @@ def _best_run(held: Sequence[int], known: Known, wanted: frozenset[str]) -> list
         and wanted <= frozenset().union(*(known.words[at] for at in range(first, last + 1)))
     ]
     return min(runs, key=len, default=list(held)[:MOST])
-
-
-def _share(stated: Stated, words: frozenset[str]) -> float:
-    """The weighted share of a sentence's words that are among ``words``, 0 to 1."""
-    total = stated.total
-    if total <= 0:
-        return 0.0
-    return sum(term.weight for term in stated.terms if term.word in words) / total
 
 
 def _likeness(stated: Stated, known: Known, texts: Sequence[str], compare: Compare) -> list[float]:

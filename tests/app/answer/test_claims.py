@@ -19,7 +19,7 @@ def read(text: str, mode: product.Mode = "llm") -> list[list[object]]:
     found = product.sentences(
         product.Draft(text, mode), product.sentence_spans, ("[1]", "[2]", "[3]"), ("C1",)
     )
-    return [[one.text, one.states, [*one.markers], [*one.mentioned]] for one in found]
+    return [[one.claim.text, one.states, one.claim.markers, one.claim.mentioned] for one in found]
 
 
 @pytest.mark.parametrize(("text", "found"), rows(__file__, "what_a_sentence_is"))
@@ -35,7 +35,7 @@ def test_an_answer_that_quotes_is_its_quotes_with_their_places() -> None:
         "Quoted from the notes:\n\n“A b. C d.” [1]\n— Plan\n\n> - e\n> - f\n\n[2]\n— List"
     )
     found = product.sentences(draft, product.sentence_spans, ("[1]", "[2]"), ())
-    assert [(one.text, one.states, one.said is not None) for one in found] == [
+    assert [(one.claim.text, one.states, one.said is not None) for one in found] == [
         ("Quoted from the notes:", False, False),
         ("“A b. C d.” [1]", True, True),
         ("— Plan", False, False),
@@ -63,9 +63,10 @@ def test_sentences_cover_an_answer_in_order(text: str) -> None:
     for one in product.sentences(
         product.Draft(text, "llm"), product.sentence_spans, ("[1]",), ("C1",)
     ):
-        assert not text[at : one.start].strip()
-        assert text[one.start : one.end] == one.text
-        at = one.end
+        start, end = one.claim.span
+        assert not text[at:start].strip()
+        assert text[start:end] == one.claim.text
+        at = end
     assert not text[at:].strip()
 
 
