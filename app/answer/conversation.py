@@ -419,11 +419,8 @@ class CarriedSubject(VaultSynthesizer):
         first = f"Taken as a question about *{body(one_line(self._subject))}*.\n\n"
         own = query.removesuffix(with_subject("", self._subject))
         draft = self._inner.draft(query, replace(material, own=own))
-        said = [
-            replace(one, start=one.start + len(first), end=one.end + len(first))
-            for one in draft.said
-        ]
-        return replace(draft, text=first + draft.text, said=tuple(said))
+        said = tuple(one.moved(len(first)) for one in draft.said)
+        return replace(draft, text=first + draft.text, said=said)
 
 
 class Beside(VaultSynthesizer):

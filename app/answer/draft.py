@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, groupby
 from typing import Literal
 
@@ -189,6 +189,9 @@ class Said:
     end: int
     marker: str
     ranges: tuple[tuple[int, int], ...] = ()
+
+    def moved(self, by: int) -> Said:
+        return replace(self, start=self.start + by, end=self.end + by)
 
 
 @dataclass(frozen=True, slots=True)

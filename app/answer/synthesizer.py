@@ -152,17 +152,13 @@ class VaultSynthesizer(BaseSynthesizer):
 
         :param cancelled: says whether nobody waits for the answer any more.
         """
-        twin = self.with_own_prompts()
+        twin = copy(self)
         twin._streaming, twin._cancelled = True, cancelled
         return twin
 
-    def with_own_prompts(self) -> Self:
-        """Return one that answers the same, and whose prompts can be updated without this one's."""
-        return copy(self)
-
     def __deepcopy__(self, _: object) -> Self:
-        # The models are loaded once: a copy answers by the same.
-        return self.with_own_prompts()
+        # The models are loaded once: a copy answers by the same, with prompts of its own.
+        return copy(self)
 
     def draft(self, query: str, material: Material) -> Draft:
         """Answer from the material, which has at least one source; there is a question."""
@@ -401,7 +397,7 @@ class NotehopQueryEngine(RetrieverQueryEngine):
         # The vault is open once: a copy asks the same, with prompts of its own.
         twin = type(self).__new__(type(self))
         twin.__dict__.update(self.__dict__)
-        twin._response_synthesizer = self._response_synthesizer.with_own_prompts()
+        twin._response_synthesizer = copy(self._response_synthesizer)
         return twin
 
     def __reduce__(self) -> NoReturn:

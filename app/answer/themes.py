@@ -1,26 +1,16 @@
-"""An answer about the themes of a vault: quotes of each, or one text by a language model.
-
-Touches: the language model that is handed in, which may be across the network; the embedding model.
-"""
+"""The themes of a vault that an answer is about, and how a language model is asked of them. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
-from dataclasses import dataclass, replace
-from typing import Any, Self
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from llama_index.core.prompts import BasePromptTemplate, ChatPromptTemplate
-from llama_index.core.prompts.mixin import PromptDictType
 
-from notehop.app.answer.claims import Checker
 from notehop.app.answer.context import one_line
-from notehop.app.answer.draft import Draft, Part, Quote, Said, laid_out, quoted, silent
 from notehop.app.answer.material import Material
-from notehop.app.answer.quotes.extractive import EVEN, look
-from notehop.app.answer.quotes.passages import passages
-from notehop.app.answer.quotes.reading import Named, Reading
-from notehop.app.answer.synthesizer import VaultSynthesizer
 from notehop.app.models import Source
 from notehop.indexing.llm.text import without_control
 from notehop.indexing.shown import counted
@@ -79,6 +69,10 @@ class Group:
     about: str
     sources: tuple[Source, ...]
 
+    @property
+    def title(self) -> str:
+        return f"{one_line(self.name)} ({counted(self.count, 'note')})"
+
 
 def groups_of(material: Material) -> list[Group]:
     """The themes in the order of their first sources; none for the material of other questions."""
@@ -93,126 +87,22 @@ def groups_of(material: Material) -> list[Group]:
     return list(by_id.values())
 
 
-EACH = 3  # notes of a theme that are quoted, a sentence each
+def with_themes(prompt: BasePromptTemplate, groups: Sequence[Group]) -> BasePromptTemplate:
+    """The prompt for themes, told which source is of which."""
 
-THEMES = "The themes of the notes, by how they link to one another, with a sentence from each:"
-"""How an answer about all themes begins, so that nobody takes it for a model's."""
+    def themes(context_str: str = "", **_: Any) -> str:
+        # Each with the markers that fitted the window; what room is taken, is asked with no context.
+        told = [
+            f"- {group.title}: "
+            + "".join(
+                one.marker
+                for one in group.sources
+                if not context_str or f"\n{one.marker} " in f"\n{context_str}"
+            )
+            for group in groups
+        ]
+        return without_control("\n".join(told))
 
-ABOUT = "The themes in which the notes speak of this, with what they say:"
-"""The same where themes of something were asked for."""
-
-
-class ThemeQuotes(VaultSynthesizer):
-    """Names each theme, its size, and a sentence of each of its first notes."""
-
-    def __init__(self, vault: str, reading: Reading, *, checker: Checker | None = None) -> None:
-        super().__init__(vault, checker=checker)
-        self._reading = reading
-
-    def draft(self, query: str, material: Material) -> Draft:  # noqa: ARG002 (told with each theme)
-        """Quote what each theme says; where none says anything of what was asked, say so."""
-        told = [(group, found) for group in groups_of(material) if (found := self._quotes(group))]
-        if not told:
-            return silent(material)
-        text = ABOUT if told[0][0].about else THEMES
-        said: list[Said] = []
-        cited: dict[str, None] = {}
-        for group, found in told:
-            inner = quoted(found, opening=f"\n\n### {_title(group)}")
-            said += [
-                replace(one, start=one.start + len(text), end=one.end + len(text))
-                for one in inner.said
-            ]
-            text += inner.text
-            cited |= dict.fromkeys(inner.cited)
-        return Draft(text, "extractive", tuple(cited), said=tuple(said))
-
-    def _quotes(self, group: Group) -> list[Quote]:
-        if group.about:
-            sources = [Named(source) for source in group.sources]
-            found_about = look(group.about, sources, self._reading, EACH)
-            # The theme was found by what is asked already: half of an answer is worth a quote.
-            return list(found_about.quotes) if found_about.likelihood >= EVEN / 2 else []
-        quotes: list[Quote] = []
-        for source in group.sources[:EACH]:
-            read = passages(source.text, self._reading.sentences)
-            first = next((one for one in read if one.kind != "property"), None)
-            if first is not None:
-                quotes.append(Quote(source, *laid_out([Part(0, first, lead=True)])))
-        return quotes
-
-
-def _title(group: Group) -> str:
-    return f"{one_line(group.name)} ({counted(group.count, 'note')})"
-
-
-PROMPT = "themes_prompt"
-
-Writer = Callable[[BasePromptTemplate], VaultSynthesizer]
-"""Makes what writes the answer by a prompt and falls back to quotes, or quotes at once."""
-
-
-class ThemeSynthesizer(VaultSynthesizer):
-    """Answers from themes where the sources are of themes; all else is left to another one.
-
-    A language model is shown the sources and which theme each is of.
-    """
-
-    def __init__(
-        self,
-        vault: str,
-        otherwise: VaultSynthesizer,
-        writer: Writer,
-        *,
-        checker: Checker | None = None,
-    ) -> None:
-        """:param otherwise: answers all other questions.
-        :param writer: makes what answers those about themes.
-        :param checker: as of the base class.
-        """
-        super().__init__(vault, checker=checker)
-        self._otherwise = otherwise
-        self._writer = writer
-        self._prompt: BasePromptTemplate = THEMES_PROMPT
-
-    def with_own_prompts(self) -> Self:
-        """Return one whose prompt, and those of the one for other questions, are its own."""
-        found = super().with_own_prompts()
-        found._otherwise = self._otherwise.with_own_prompts()
-        return found
-
-    def stream_draft(
-        self, query: str, material: Material, cancelled: Callable[[], bool]
-    ) -> Generator[str, None, Draft | None]:
-        """Hand on the answer while it is written."""
-        return (yield from self._chosen(material).stream_draft(query, material, cancelled))
-
-    def _chosen(self, material: Material) -> VaultSynthesizer:
-        """What answers from this material."""
-        groups = groups_of(material)
-        if not groups:
-            return self._otherwise
-
-        def themes(context_str: str = "", **_: Any) -> str:
-            # Each with the markers that fitted the window; what room is taken, is asked with no context.
-            told = [
-                f"- {_title(group)}: "
-                + "".join(
-                    one.marker
-                    for one in group.sources
-                    if not context_str or f"\n{one.marker} " in f"\n{context_str}"
-                )
-                for group in groups
-            ]
-            return without_control("\n".join(told))
-
-        prompt = self._prompt.partial_format()
-        prompt.function_mappings = {**(prompt.function_mappings or {}), "themes_str": themes}
-        return self._writer(prompt)
-
-    def _get_prompts(self) -> PromptDictType:
-        return {**self._otherwise.get_prompts(), PROMPT: self._prompt}
-
-    def _update_prompts(self, prompts: PromptDictType) -> None:
-        self._prompt = prompts.get(PROMPT, self._prompt)
-        self._otherwise.update_prompts(prompts)
+    prompt = prompt.partial_format()
+    prompt.function_mappings = {**(prompt.function_mappings or {}), "themes_str": themes}
+    return prompt

@@ -22,6 +22,7 @@ from notehop.app.answer.context import Fitted, fit
 from notehop.app.answer.draft import Draft, markers_of, written
 from notehop.app.answer.material import Material
 from notehop.app.answer.synthesizer import VaultSynthesizer, pulled, stream_of
+from notehop.app.answer.themes import THEMES_PROMPT, groups_of, with_themes
 from notehop.app.problems import reason_of
 from notehop.config.errors import NotehopError, ProviderError
 from notehop.indexing.llm.egress import sending
@@ -68,8 +69,6 @@ ANSWER_PROMPT = ChatPromptTemplate(
 
 _log = logging.getLogger(__name__)
 
-PROMPT = "answer_prompt"
-
 ANSWER = 500  # tokens of the window kept for the answer, unless the model states a longer one
 MESSAGES = 50  # tokens kept for what a provider puts around each message
 
@@ -81,25 +80,22 @@ class LlmSynthesizer(VaultSynthesizer):
     """Asks a language model, and checks every marker of what it writes.
 
     A model that fails or says nothing does not leave the user without an answer: the fallback
-    answers, and a warning says why. The prompt is :meth:`get_prompts` ``["answer_prompt"]``, with
-    the variables ``context_str`` and ``query_str``.
+    answers, and a warning says why. :meth:`get_prompts` has ``answer_prompt``, with the variables
+    ``context_str`` and ``query_str``, and ``themes_prompt``, for sources of themes, with ``themes_str``, too.
     """
 
     def __init__(
-        self,
-        vault: str,
-        llm: LLM,
-        fallback: VaultSynthesizer,
-        *,
-        prompt: BasePromptTemplate = ANSWER_PROMPT,
-        checker: Checker | None = None,
+        self, vault: str, llm: LLM, fallback: VaultSynthesizer, *, checker: Checker | None = None
     ) -> None:
         """:param fallback: answers where the model does not.
         :param checker: as of the base class.
         """
         super().__init__(vault, llm, checker)
         self._fallback = fallback
-        self._prompt = prompt
+        self._prompts: PromptDictType = {
+            "answer_prompt": ANSWER_PROMPT,
+            "themes_prompt": THEMES_PROMPT,
+        }
 
     def stream_draft(
         self, query: str, material: Material, cancelled: Callable[[], bool]
@@ -110,7 +106,10 @@ class LlmSynthesizer(VaultSynthesizer):
         If it fails in the middle, the draft is that of the fallback, whatever was handed on; it is
         not handed on after the half answer, as if it belonged to it.
         """
-        fitted = self._fit(query, material)
+        prompt, groups = self._prompts["answer_prompt"], groups_of(material)
+        if groups:
+            prompt = with_themes(self._prompts["themes_prompt"], groups)
+        fitted = self._fit(prompt, query, material)
         doubt = "" if self._fallback.answers(query, material) else f"\n\n{DOUBT}"
         notices: list[str] = []
         halved = 0
@@ -121,7 +120,7 @@ class LlmSynthesizer(VaultSynthesizer):
             said: list[str] = []
             handed_on = False
             failure: Exception | None = None
-            asking = partial(self._tokens, query, fitted, doubt, notices)
+            asking = partial(self._tokens, prompt, query, fitted, doubt, notices)
             try:
                 with closing(pulled(asking, cancelled)) as tokens:
                     for token in tokens:
@@ -161,6 +160,7 @@ class LlmSynthesizer(VaultSynthesizer):
 
     def _tokens(
         self,
+        prompt: BasePromptTemplate,
         query: str,
         fitted: Fitted,
         doubt: str,
@@ -176,19 +176,19 @@ class LlmSynthesizer(VaultSynthesizer):
         with sending(notes, purpose="answer", cancelled=unwanted) as sent:
             try:
                 context = fitted.context + doubt
-                yield from stream_of(self._llm, self._prompt, context_str=context, query_str=query)
+                yield from stream_of(self._llm, prompt, context_str=context, query_str=query)
             finally:
                 notices += sent.notices
 
     def _get_prompts(self) -> PromptDictType:
-        return {PROMPT: self._prompt}
+        return {**self._prompts}
 
     def _update_prompts(self, prompts: PromptDictType) -> None:
-        self._prompt = prompts.get(PROMPT, self._prompt)
+        self._prompts = {name: prompts.get(name, own) for name, own in self._prompts.items()}
 
-    def _fit(self, query: str, material: Material) -> Fitted:
+    def _fit(self, prompt: BasePromptTemplate, query: str, material: Material) -> Fitted:
         metadata = self._llm.metadata
-        told = self._prompt.format(llm=self._llm, context_str="", query_str=query)
+        told = prompt.format(llm=self._llm, context_str="", query_str=query)
         answer = max(ANSWER, metadata.num_output)
         # What a provider puts around each message is not seen here.
         window = metadata.context_window - answer - MESSAGES

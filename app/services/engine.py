@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from copy import copy
 from dataclasses import replace
 from functools import lru_cache, partial
 from hashlib import blake2b
@@ -16,7 +17,6 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 from llama_index.core import Settings as LlamaSettings
 from llama_index.core.llms import LLM
-from llama_index.core.prompts import BasePromptTemplate
 from llama_index.core.schema import NodeWithScore
 
 from notehop.app.answer.claims import Checker
@@ -27,8 +27,7 @@ from notehop.app.answer.quotes.extractive import ExtractiveSynthesizer
 from notehop.app.answer.quotes.passages import passages
 from notehop.app.answer.quotes.reading import Reading, Term, Vectors, tokens_alike
 from notehop.app.answer.synthesizer import VaultSynthesizer
-from notehop.app.answer.themes import ThemeQuotes, ThemeSynthesizer
-from notehop.app.answer.writing import ANSWER_PROMPT, LlmSynthesizer
+from notehop.app.answer.writing import LlmSynthesizer
 from notehop.app.lists.list_question import ListQuestion, list_question
 from notehop.app.lists.rewording import reworded
 from notehop.app.lists.vault_question import VaultQuestion
@@ -254,7 +253,7 @@ class Engine:
     def own_synthesizer(self, llm: LLM | None = None) -> VaultSynthesizer:
         """One whose prompts are its own, by another language model if one is given."""
         if llm is None:
-            return self.synthesizer.with_own_prompts()
+            return copy(self.synthesizer)
         return self._synthesizer(self._as_indexed().reading, llm)
 
     def _as_indexed(self) -> _Language:
@@ -348,21 +347,7 @@ class Engine:
         name = self.place.name
         checker = Checker(reading, name)
         quoting = ExtractiveSynthesizer(name, reading, checker=checker)
-
-        def writer(
-            fallback: VaultSynthesizer, prompt: BasePromptTemplate = ANSWER_PROMPT
-        ) -> VaultSynthesizer:
-            if llm is None:
-                return fallback
-            return LlmSynthesizer(name, llm, fallback, checker=checker, prompt=prompt)
-
-        written = writer(quoting)
-        if not self.place.settings.themes.enabled:
-            return written
-        themes = ThemeQuotes(name, reading, checker=checker)
-        return ThemeSynthesizer(
-            name, written, lambda prompt: writer(themes, prompt), checker=checker
-        )
+        return quoting if llm is None else LlmSynthesizer(name, llm, quoting, checker=checker)
 
     def retrieve(self, query: TracedQuery, wanted: Wanted) -> list[NodeWithScore]:
         """The sources and connected notes of the newest generation.

@@ -22,12 +22,11 @@ ROOT = Path(__file__).parents[2]
 _HOMES: dict[str, str] = {
     "notehop.app.answer.conversation": "LONGEST in_its_place subject_of",
     "notehop.app.answer.quotes.asked_question": "Asked=AskedQuestion",
-    "notehop.app.answer.quotes.extractive": "features=decision_features",
+    "notehop.app.answer.quotes.extractive": "features=decision_features THEMES",
     "notehop.app.answer.quotes.passages": "Passage",
     "notehop.app.answer.quotes.question": "read=read_question",
     "notehop.app.answer.quotes.reading": "Named Reading Vectors",
     "notehop.app.answer.quotes.scoring": "score=score_passages",
-    "notehop.app.answer.themes": "THEMES",
     "notehop.app.api.guard": "is_loopback",
     "notehop.app.evaluation.questions": "KnownQuestion=Question",
     "notehop.app.evaluation.variants": "EvaluationPlan=Plan",

@@ -12,10 +12,22 @@ from dataclasses import dataclass, replace
 
 from notehop.app.answer.claims import Checker
 from notehop.app.answer.conversation import with_subject
-from notehop.app.answer.draft import SURE, Draft, Quote, of_a_kind, of_tasks, quoted, silent
+from notehop.app.answer.draft import (
+    SURE,
+    Draft,
+    Part,
+    Quote,
+    Said,
+    laid_out,
+    of_a_kind,
+    of_tasks,
+    quoted,
+    silent,
+)
 from notehop.app.answer.material import Material, promoted
 from notehop.app.answer.quotes.asked_question import Asked, Candidate
 from notehop.app.answer.quotes.exact import has_bare_amount, has_number
+from notehop.app.answer.quotes.passages import passages
 from notehop.app.answer.quotes.properties import has_typed
 from notehop.app.answer.quotes.question import read, says_form
 from notehop.app.answer.quotes.reading import Named, Reading, evidence_of, refers, somebody_in
@@ -23,6 +35,7 @@ from notehop.app.answer.quotes.scoring import score, weights
 from notehop.app.answer.quotes.sections import notes_of_sides, says_compared
 from notehop.app.answer.quotes.selection import SOURCES, select
 from notehop.app.answer.synthesizer import VaultSynthesizer
+from notehop.app.answer.themes import Group, groups_of
 from notehop.app.models import Source
 from notehop.app.retrieval.abbreviations import spells
 from notehop.app.retrieval.subqueries import parts_of, questions_in
@@ -368,6 +381,46 @@ def _look_carried(
     return replace(found, quotes=quotes or found.quotes)
 
 
+EACH = 3  # notes of a theme that are quoted, a sentence each
+
+THEMES = "The themes of the notes, by how they link to one another, with a sentence from each:"
+"""How an answer about all themes begins, so that nobody takes it for a model's."""
+
+ABOUT = "The themes in which the notes speak of this, with what they say:"
+"""The same where themes of something were asked for."""
+
+
+def _of_themes(groups: Sequence[Group], material: Material, reading: Reading) -> Draft:
+    """Each theme, its size, and a sentence of each of its first notes, or what they say of what was asked;
+    where none says anything of that, say so."""
+    told = [(group, found) for group in groups if (found := _quotes_of(group, reading))]
+    if not told:
+        return silent(material)
+    text = ABOUT if told[0][0].about else THEMES
+    said: list[Said] = []
+    cited: dict[str, None] = {}
+    for group, found in told:
+        inner = quoted(found, opening=f"\n\n### {group.title}")
+        said += [one.moved(len(text)) for one in inner.said]
+        text += inner.text
+        cited |= dict.fromkeys(inner.cited)
+    return Draft(text, "extractive", tuple(cited), said=tuple(said))
+
+
+def _quotes_of(group: Group, reading: Reading) -> list[Quote]:
+    if group.about:
+        found = look(group.about, [Named(source) for source in group.sources], reading, EACH)
+        # The theme was found by what is asked already: half of an answer is worth a quote.
+        return list(found.quotes) if found.likelihood >= EVEN / 2 else []
+    quotes: list[Quote] = []
+    for source in group.sources[:EACH]:
+        read = passages(source.text, reading.sentences)
+        first = next((one for one in read if one.kind != "property"), None)
+        if first is not None:
+            quotes.append(Quote(source, *laid_out([Part(0, first, lead=True)])))
+    return quotes
+
+
 class ExtractiveSynthesizer(VaultSynthesizer):
     """Quotes the passages of the sources that answer best; asks no language model."""
 
@@ -382,6 +435,8 @@ class ExtractiveSynthesizer(VaultSynthesizer):
             return of_tasks(material)
         if material.listed:
             return of_a_kind(material, self._reading.sentences)
+        if groups := groups_of(material):
+            return _of_themes(groups, material, self._reading)
         found = self._look(query, material)
         if not found.answers:
             return silent(
@@ -402,7 +457,8 @@ class ExtractiveSynthesizer(VaultSynthesizer):
 
     def answers(self, query: str, material: Material) -> bool:
         """Whether anything in the material answers."""
-        return bool(material.listed) or self._look(query, material).answers
+        known = bool(material.listed) or bool(groups_of(material))
+        return known or self._look(query, material).answers
 
     def _look(self, query: str, material: Material) -> Looked:
         return look(query, evidence_of(material), self._reading, SOURCES, material.own)

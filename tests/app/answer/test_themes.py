@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from llama_index.core.prompts import BasePromptTemplate
 from llama_index.core.schema import NodeWithScore
 
 from tests.app.answer.samples import reading, source_node
@@ -24,16 +23,9 @@ def nodes(**more: Any) -> list[NodeWithScore]:
     ]
 
 
-def themed(llm: ScriptedLLM | None = None) -> product.ThemeSynthesizer:
+def themed(llm: ScriptedLLM | None = None) -> product.VaultSynthesizer:
     quoting = product.ExtractiveSynthesizer("My vault", reading())
-    quotes = product.ThemeQuotes("My vault", reading())
-
-    def writer(prompt: BasePromptTemplate) -> product.VaultSynthesizer:
-        if llm is None:
-            return quotes
-        return product.LlmSynthesizer("My vault", llm, quotes, prompt=prompt)
-
-    return product.ThemeSynthesizer("My vault", quoting, writer)
+    return quoting if llm is None else product.LlmSynthesizer("My vault", llm, quoting)
 
 
 def told(
