@@ -91,7 +91,7 @@ class Asked:
         self.terms = asked if self.about and asked else terms
         # "How high is the rent" is for no height, what it costs is told by an amount, and the latest one
         # need not say that it is.
-        plain = fold(question.text).casefold()
+        plain = question.plain
         degree = {one for one in _DEGREE.findall(plain) if says_form(one)}
         if self.is_newest:
             degree.update(" ".join(NEWEST.findall(plain)).split())
@@ -129,7 +129,7 @@ class Asked:
     def is_past(self) -> bool:
         """Whether it asks for what came to pass."""
         past = _PAST.get(self.question.language)
-        return past is not None and bool(past.search(fold(self.question.text).casefold()))
+        return past is not None and bool(past.search(self.question.plain))
 
     @cached_property
     def is_newest(self) -> bool:

@@ -149,13 +149,12 @@ def fits(
     if kind == "number":
         return has_number(text, known)
     if kind == "person":
-        asked = fold(question.text).casefold()
-        return any(fold(one).casefold() not in asked for one in names_of(text))
+        return any(fold(one).casefold() not in question.plain for one in names_of(text))
     asks, found = EXACT[kind]
     if found.search(plain):
         return True
     # Who names the measure need not say its unit: "price: 35".
-    named = asks.search(fold(question.text).casefold()) if kind in MEASURES else None
+    named = asks.search(question.plain) if kind in MEASURES else None
     stems = {*words(f"{named[0]} {said_otherwise(named[0])}")} if named is not None else set[str]()
     said = re.findall(r"\w+", f"{heading} {plain}")
     follows = (at for at, word in enumerate(said) if stems.intersection(words(word)))

@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
@@ -207,10 +207,10 @@ class _Block:
     shape: Passage
     introduces: bool = False
     before_code: bool = False
-    head: Stretch = field(default_factory=lambda: _NOTHING)
+    head: Stretch = _NOTHING
     place: tuple[Range, ...] = ()
     headed: bool = False
-    title: Stretch = field(default_factory=lambda: _NOTHING)
+    title: Stretch = _NOTHING
     whole: bool = False
 
     @property

@@ -52,13 +52,13 @@ class AskedProperties:
         return any(
             not known.issuperset(self.words(each.text.partition(":")[2]))
             for each in properties(named.source.text)
-            if self._is_asked(each) or not self._is_filing(each)
+            if self._asked_key(each) or not self._is_filing(each)
         )
 
-    def _is_asked(self, one: Passage) -> bool:
-        """Whether a question asks for a property by its key."""
+    def _asked_key(self, one: Passage) -> frozenset[str]:
+        """The words of the key of a property, if a question asks for it by that; else none."""
         key = frozenset(self.words(_key(one)))
-        return bool(key) and key <= self.asked.all_words
+        return key if key <= self.asked.all_words else frozenset()
 
     def _is_filing(self, one: Passage) -> bool:
         """Whether a property names its note, or tells when it was made, which is not asked for."""
@@ -67,16 +67,12 @@ class AskedProperties:
 
     def has_asked(self, one: Candidate) -> bool:
         """Whether a question has the key of one of the properties of a note."""
-        return any(key <= self.asked.all_words for key in self._keys(one.named))
-
-    def _keys(self, named: Named) -> list[frozenset[str]]:
-        keys = (frozenset(self.words(_key(one))) for one in properties(named.source.text))
-        return [key for key in keys if key]
+        return any(map(self._asked_key, properties(one.named.source.text)))
 
     def is_named(self, one: Candidate) -> bool:
         """Whether a question asks for a property of a note, by its key and the note's name."""
         named = one.named
-        asked = [key for key in self._keys(named) if key <= self.asked.all_words]
+        asked = [*filter(None, map(self._asked_key, properties(named.source.text)))]
         if one.passage.kind != "property" or not asked:
             return False
         names = self.called(named)
@@ -132,7 +128,7 @@ class AskedProperties:
         """The properties that are asked for by their keys, and the others that say something of the
         note where more is asked: "who wrote it" does not ask for its author by the key."""
         listed = properties(named.source.text)
-        shown = [one for one in listed if self._is_asked(one)]
+        shown = [one for one in listed if self._asked_key(one)]
         known = self.called(named).union(*(self.words(_key(one)) for one in shown))
         if not shown or len(self.asked.words - known) > BESIDE_A_KEY:
             rest = [one for one in listed if one not in shown and not self._is_filing(one)]

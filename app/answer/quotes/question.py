@@ -70,6 +70,10 @@ class Question:
     in_capitals: bool = False
 
     @property
+    def plain(self) -> str:
+        return fold(self.text).casefold()
+
+    @property
     def form(self) -> Form:
         """The likeliest."""
         return self.forms[0]
@@ -85,7 +89,7 @@ class Question:
         """Whether what is to be defined is something of another: "the cure for gout", "Ada's role"."""
         if not self.about or self.exact or "person" in self.forms:
             return False
-        behind = fold(self.text).casefold().partition(self.about)[2].lstrip()
+        behind = self.plain.partition(self.about)[2].lstrip()
         return "'s " in self.about or bool(_ROLES.search(self.about) or _ROLES.match(behind))
 
 

@@ -100,7 +100,7 @@ class Sections:
         ]
         orders = {one.order}
         abbreviated = self.asked.question.abbreviated
-        if passage.kind == "property" or "news" in one.features:
+        if "news" in one.features:
             return orders, one.order
         if abbreviated:
             # What goes on with the entry of a glossary says more of it.

@@ -6,8 +6,9 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 
 from notehop.app.answer.draft import Quote
@@ -88,34 +89,9 @@ class _Selection:
         self.fields = AskedFields(asked, self.properties)
         self.events = AskedEvents(asked, sources)
         found = [one for one in ranked if self._is_quotable(one)]
-        found = self._followed(self._without_bystanders(self._of_the_name(found)))
-        if self.form == "howto":
-            found = self._steps_first(found)
-        found = first_of(self.properties.is_named, found)
-        if found and found[0].passage.kind == "property":
-            found = self._text_first(found)
-        found = self._row_first(found)
-        if any(one.subject for one in sources):
-            # Who asks for news gets them before what a property calls status.
-            found = first_of(lambda one: "news" in one.features, found)
-        if found and self.form == "list":
-            found = first_of(self._is_introduced(found[0]), found, NEAR)
-        if question.exact and found:
-            found = self._fitting(found)
-        if self.form == "reason":
-            found = first_of(self._is_cause_of(found), found)
-        if self.form == "definition":
-            found = first_of(defines, found, 1.5)
-            found = first_of(lambda one: bool(one.features.get("says_what")), found, NEAR)
-            # A note that explains several terms is called by each.
-            found = first_of(self._explains_alias, found, NEAR)
-            if found and not defines(found[0]) and self._headed(found[0]) != self.asked.about:
-                found = first_of(self._opens_section, found, NEAR)
-        if not self.asked.numbers and not _FORMER.search(fold(question.text).casefold()):
-            former = _FORMER.match
-            found = first_of(lambda one: not former(fold(one.passage.text).casefold()), found, NEAR)
-        found = self._numbered_so(found)
-        news = any(one.subject for one in sources)  # which come first as they are
+        news = any(one.subject for one in sources)
+        found = self._ordered(found, news=news) if found else []
+        # News come first as they are.
         self.newest = [] if news else self.events.newest(found)
         told = self.newest or self.events.told(found)
         self.told = [replace(one, score=found[0].score) for one in told]
@@ -124,6 +100,36 @@ class _Selection:
         if self.field is not None and found[:1] != [self.field]:
             found, self.told, self.newest = [self.field, *found], [], []
         self.found, self.compares = found, False
+
+    def _ordered(self, found: list[Candidate], *, news: bool) -> list[Candidate]:
+        """The candidates, what answers by more than its words first."""
+        found = self._followed(self._without_bystanders(self._of_the_name(found)))
+        if self.form == "howto":
+            found = self._steps_first(found)
+        found = first_of(self.properties.is_named, found)
+        if found[0].passage.kind == "property":
+            found = self._text_first(found)
+        found = self._row_first(found)
+        if news:
+            # Who asks for news gets them before what a property calls status.
+            found = first_of(lambda one: "news" in one.features, found)
+        if self.form == "list":
+            found = first_of(partial(self._is_introduced, found[0]), found, NEAR)
+        if self.asked.question.exact:
+            found = self._fitting(found)
+        if self.form == "reason":
+            found = first_of(partial(self._is_cause, found[0]), found)
+        if self.form == "definition":
+            found = first_of(defines, found, 1.5)
+            found = first_of(lambda one: bool(one.features.get("says_what")), found, NEAR)
+            # A note that explains several terms is called by each.
+            found = first_of(self._explains_alias, found, NEAR)
+            if not defines(found[0]) and self._headed(found[0]) != self.asked.about:
+                found = first_of(self._opens_section, found, NEAR)
+        if not self.asked.numbers and not _FORMER.search(self.asked.question.plain):
+            former = _FORMER.match
+            found = first_of(lambda one: not former(fold(one.passage.text).casefold()), found, NEAR)
+        return self._numbered_so(found)
 
     def quotes(self, limit: int, of_one: int, of_all: int) -> list[Quote]:
         """What answers, of so many sources at most, and words of one and of all."""
@@ -326,7 +332,7 @@ class _Selection:
     def _of_the_name(self, found: list[Candidate]) -> list[Candidate]:
         """The candidates without notes whose name goes on with a digit behind that of one which is named:
         *Session 12* is not *Session 1*."""
-        text = fold(self.asked.question.text).casefold()
+        text = self.asked.question.plain
         titles = [fold(named.source.title).casefold() for named in self.sources]
         own = {titles[one.source] for one in found}
         own = {one for one in own if re.search(rf"(?<!\w){re.escape(one)}(?!\w)", text)}
@@ -337,26 +343,24 @@ class _Selection:
     def _text_first(self, found: list[Candidate]) -> list[Candidate]:
         """The candidates, what a note says before its properties: where those say no more than the question,
         or where none of their keys is asked for by an open one, which it may call otherwise."""
-        named = found[0].named
-        tells = self.properties.tells(named)
+        tells = self.properties.tells(found[0].named)
         # Whoever is named there, nothing says that he did what is asked.
         who = self.form == "person" and not found[0].features["text_share"]
         if tells and not who and (self.form not in OPEN or self.properties.has_asked(found[0])):
             return found
 
         def says(one: Candidate) -> bool:
-            path = one.path
             right = not who or bool(one.features.get("name_there"))
-            return path == named.source.path and one.passage.kind != "property" and right
+            return one.path == found[0].path and one.passage.kind != "property" and right
 
         return first_of(says, found, NEAR if tells else math.inf)
 
     def _row_first(self, found: list[Candidate]) -> list[Candidate]:
         """The candidates, of the table of the best the row before its others of which a cell agrees most with
         the question: what it is called."""
-        if not found or not is_one_of_rows(found[0], self.forms):
-            return found
         top = found[0]
+        if not is_one_of_rows(top, self.forms):
+            return found
         rows = [one for one in self._places_of(top) if one.passage.frame == top.passage.frame]
         held = Counter(chain(*({*self.words(one.passage.text)} & self.asked.words for one in rows)))
         alone = {word for word, count in held.items() if count == 1}
@@ -379,15 +383,14 @@ class _Selection:
     def _numbered_so(self, found: list[Candidate]) -> list[Candidate]:
         """The candidates, of the note of the best those alone that stand under the number which is asked for,
         that of a version, a chapter, a day; unless the best says it."""
-        if not found or self.numbers <= {*DIGITS.findall(found[0].passage.text)}:
+        best = found[0]
+        if self.numbers <= {*DIGITS.findall(best.passage.text)}:
             return found
-        path = found[0].path
-        own = [one for one in found if one.path == path]
-        under = [one for one in own if self._is_numbered(one)]
-        if not under or under[0].score < found[0].score - FAR:
+        under = [one for one in found if one.path == best.path and self._is_numbered(one)]
+        if not under or under[0].score < best.score - FAR:
             return found
-        under[0] = replace(under[0], score=found[0].score)
-        return [*under, *(one for one in found if one not in own)]
+        under[0] = replace(under[0], score=best.score)
+        return [*under, *(one for one in found if one.path != best.path)]
 
     def _is_numbered(self, one: Candidate) -> bool:
         return bool(self.numbers) and self.numbers <= {*DIGITS.findall(one.heading)}
@@ -401,28 +404,21 @@ class _Selection:
             return first_of(self.properties.is_typed, found, NEAR)
         return first_of(self.asked.fits, found, NEAR)
 
-    def _is_cause_of(self, found: Sequence[Candidate]) -> Callable[[Candidate], bool]:
+    def _is_cause(self, best: Candidate, one: Candidate) -> bool:
         """Whether a passage says by its heading why something is so, in the note of the best or, if it is
         not far less likely, of what has as much of the question."""
-        path = [one.path for one in found[:1]]
-        return lambda one: (
-            self.fields.is_cause(one)
-            and (
-                one.path in path
-                or (one.covered >= found[0].covered and one.score >= found[0].score - FAR)
-            )
-        )
+        near = one.covered >= best.covered and one.score >= best.score - FAR
+        return self.fields.is_cause(one) and (near or one.path == best.path)
 
-    def _is_introduced(self, best: Candidate) -> Callable[[Candidate], bool]:
+    def _is_introduced(self, best: Candidate, one: Candidate) -> bool:
         """Whether a passage is an item of a list, in the note of the best that is none, which a line
         introduces with as much of the question."""
-        path, share = best.path, self.asked.share
-        return lambda one: (
-            best.passage.kind == "prose"
-            and one.passage.kind == "item"
-            and one.passage.lead.endswith(":")
-            and one.path == path
-            and share(self.words(one.passage.lead)) >= max(share(best.words), 1e-6)
+        lead, share = one.passage.lead, self.asked.share
+        listed = (best.passage.kind, one.passage.kind) == ("prose", "item") and lead.endswith(":")
+        return (
+            listed
+            and one.path == best.path
+            and share(self.words(lead)) >= max(share(best.words), 1e-6)
         )
 
     def _headed(self, one: Candidate) -> frozenset[str]:
@@ -435,9 +431,9 @@ class _Selection:
     def _steps_first(self, found: list[Candidate]) -> list[Candidate]:
         """The candidates, the steps of the best one's note before what that note says about them, from
         the first step of their section on."""
-        if not found or found[0].features.get("code") or found[0].features.get("step"):
-            return found
         best = found[0]
+        if best.features.get("code") or best.features.get("step"):
+            return found
         steps = (one for one in found if one.path == best.path and one.features.get("step"))
         near = next(steps, None)
         if (

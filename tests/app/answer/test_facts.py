@@ -55,11 +55,6 @@ def test_a_passage_has_it_or_not(question: str, text: str, whether: bool) -> Non
     )
 
 
-@pytest.mark.parametrize(("sentence", "source"), rows(__file__, "the_same_written_otherwise"))
-def test_the_same_written_otherwise(sentence: str, source: str) -> None:
-    assert product.lacking(product.facts_of(sentence), product.facts_of(source)) == []
-
-
 @pytest.mark.parametrize(("sentence", "source", "lacks"), rows(__file__, "what_is_another"))
 def test_what_is_another(sentence: str, source: str, lacks: str) -> None:
     assert product.lacking(product.facts_of(sentence), product.facts_of(source)) == [lacks]
