@@ -77,14 +77,12 @@ _DATES = tuple(
         r"(?P<day>\d{1,2})\.\s?(?P<month>\d{1,2})\.\s?(?P<year>\d{4})",
         r"(?:(?<=\b(?:bis|vom|zum|den|dem) )|(?<=\b(?:am|ab) ))(?P<day>\d{1,2})\.\s?(?P<month>\d{1,2})\.",
         r"(?P<first>\d{1,2})/(?P<second>\d{1,2})/(?P<year>\d{4})",
-        rf"{_DAY}{_OF}{_MONTH}{_OF}{_YEAR}",
-        rf"{_DAY}{_OF}{_MONTH},?\s+{_YEAR}",
+        rf"{_DAY}{_OF}{_MONTH},?{_OF}{_YEAR}",
         rf"{_MONTH}\s+{_DAY},?\s+{_YEAR}",
         rf"{_YEAR}\s+{_MONTH}\s+{_DAY}",
         rf"{_DAY}{_OF}{_MONTH}",
         rf"{_MONTH}\s+{_DAY}",
-        rf"{_MONTH}{_OF}{_YEAR}",
-        rf"{_MONTH},?\s+{_YEAR}",
+        rf"{_MONTH},?{_OF}{_YEAR}",
         r"(?P<year>\d{4})-(?P<month>0[1-9]|1[0-2])",
     )
 )
@@ -106,6 +104,7 @@ _NUMBER = re.compile(
     r"|\d+(?:[.,:]\d+)*)(?P<unit>\s?%|[^\W\d_]{1,3}(?!\w)|st\b|nd\b|rd\b|th\b)?(?!\w)"
     r"(?:\s(?P<next>[^\W\d_]+))?"
 )
+_DECIMAL = re.compile(r"\d+\.?\d*(?:e\+\d+)?|inf")
 _SCALES = {
     **dict.fromkeys(("k", "thousand", "tausend", "mille", "mil", "duizend", "tusen"), 1e3),
     **dict.fromkeys(("m", "mio", "mn", "million", "millions", "millionen", "milioni"), 1e6),
@@ -250,7 +249,8 @@ def _numbers(text: str, language: str) -> Iterator[Number]:
             readings.add(f"{digits}.")
         for word in (unit, following):
             if word in _SCALES:
-                scaled = {_plain(float(one) * _SCALES[word]) for one in _floats(readings)}
+                values = (float(one) for one in readings if _DECIMAL.fullmatch(one))
+                scaled = {_plain(value * _SCALES[word]) for value in values}
                 # "3 million" is no 3; but "60 m" may be metres, and a table has "2.84" in millions.
                 whole = len(word) > 3 and digits.isdigit()
                 readings = scaled if whole else readings | scaled
@@ -355,14 +355,6 @@ def _readings(digits: str) -> Iterator[str]:
         yield _plain(float(plain))
     else:
         yield digits
-
-
-def _floats(readings: set[str]) -> Iterator[float]:
-    for one in readings:
-        try:
-            yield float(one)
-        except ValueError:
-            continue
 
 
 def _plain(value: float) -> str:

@@ -167,6 +167,10 @@ class Asked:
         """The words of each name of a note, of its title first."""
         return [frozenset(self.reading.words(name)) for name in named.called]
 
+    def name_words(self, named: Named) -> frozenset[str]:
+        """The words that a note is called by."""
+        return frozenset[str]().union(*self.called(named))
+
     def is_named(self, named: Named) -> bool:
         """Whether it names a note."""
         return any(bool(name) and name <= self.all_words for name in self.called(named))

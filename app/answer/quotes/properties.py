@@ -48,7 +48,7 @@ class AskedProperties:
     def tells(self, named: Named) -> bool:
         """Whether any property of a note, but its names and dates of filing, has a value with a word that
         neither the question has nor its names."""
-        known = self.asked.all_words | self.called(named)
+        known = self.asked.all_words | self.asked.name_words(named)
         return any(
             not known.issuperset(self.words(each.text.partition(":")[2]))
             for each in properties(named.source.text)
@@ -75,7 +75,7 @@ class AskedProperties:
         asked = [*filter(None, map(self._asked_key, properties(named.source.text)))]
         if one.passage.kind != "property" or not asked:
             return False
-        names = self.called(named)
+        names = self.asked.name_words(named)
         left = self.asked.words.difference(*asked)
         if self.asked.is_named(named):
             # The "uptime target" is another than the target; "current" only asks for news.
@@ -84,12 +84,8 @@ class AskedProperties:
         if left and left <= names:
             return True
         # A key of two words is as good as a name, where no other note is named.
-        others = frozenset[str]().union(*map(self.called, self.sources)) - names
+        others = frozenset[str]().union(*map(self.asked.name_words, self.sources)) - names
         return left.isdisjoint(others) and any(len(key) > 1 for key in asked)
-
-    def called(self, named: Named) -> frozenset[str]:
-        """The words that a note is called by."""
-        return frozenset[str]().union(*self.asked.called(named))
 
     def _before(self, key: frozenset[str]) -> list[str]:
         """The word of the question before a key."""
@@ -107,7 +103,7 @@ class AskedProperties:
     def may_be_asked(self, one: Candidate) -> bool:
         """Whether a question may be for the properties of a note: it has one of their keys, or they a
         value of the kind that it asks for. An open question may call a key otherwise."""
-        left = self.asked.words - self.called(one.named)
+        left = self.asked.words - self.asked.name_words(one.named)
         if self.form in OPEN:
             return bool(left)
         listed = [each for each in properties(one.named.source.text) if not NAMING.match(each.text)]
@@ -129,7 +125,7 @@ class AskedProperties:
         note where more is asked: "who wrote it" does not ask for its author by the key."""
         listed = properties(named.source.text)
         shown = [one for one in listed if self._asked_key(one)]
-        known = self.called(named).union(*(self.words(_key(one)) for one in shown))
+        known = self.asked.name_words(named).union(*(self.words(_key(one)) for one in shown))
         if not shown or len(self.asked.words - known) > BESIDE_A_KEY:
             rest = [one for one in listed if one not in shown and not self._is_filing(one)]
             shown += sorted(rest, key=lambda one: -self.asked.share(self.words(one.text)))
@@ -147,11 +143,22 @@ def _key(one: Passage) -> str:
     return one.text.partition(":")[0].replace("_", " ")
 
 
+def is_cause(one: Candidate) -> bool:
+    """Whether a passage stands under a heading that says that a cause does."""
+    return not _CAUSE.isdisjoint(re.findall(r"\w+", fold(one.heading).casefold()))
+
+
+def section(one: Candidate) -> list[int]:
+    """The places of what stands under the heading of a passage."""
+    own = one.passage.headings
+    return [at for at, each in enumerate(one.read) if each.headings == own]
+
+
 class AskedFields:
     """The fields of the notes that a question names: lists or lines under a heading each."""
 
-    def __init__(self, asked: Asked, properties: AskedProperties) -> None:
-        self.asked, self.properties = asked, properties
+    def __init__(self, asked: Asked) -> None:
+        self.asked = asked
 
     def first(self, ranked: Sequence[Candidate]) -> Candidate | None:
         """The beginning of the field that is asked for by its heading.
@@ -167,33 +174,24 @@ class AskedFields:
         if not fields:
             return None
         found = max(fields, key=lambda one: (len(self._heading(one)), one.likeness))
-        return replace(found, order=min(self.section(found)), score=ranked[0].score + 1.0)
+        return replace(found, order=min(section(found)), score=ranked[0].score + 1.0)
 
     def _is_asked(self, one: Candidate) -> bool:
         """Whether a question has the words of a heading: who holds something is its *Holder*."""
-        asked = self.asked.words - self.properties.called(one.named)
+        asked = self.asked.words - self.asked.name_words(one.named)
         doing = tuple(word for word in asked if len(word) > 2)
         return all(word.startswith(doing) for word in self._heading(one) - self.asked.all_words)
-
-    def is_cause(self, one: Candidate) -> bool:
-        """Whether a passage stands under a heading that says that a cause does."""
-        return not _CAUSE.isdisjoint(re.findall(r"\w+", fold(one.heading).casefold()))
-
-    def section(self, one: Candidate) -> list[int]:
-        """The places of what stands under the heading of a passage."""
-        own = one.passage.headings
-        return [at for at, each in enumerate(one.read) if each.headings == own]
 
     def _is_field(self, one: Candidate) -> bool:
         names = self.asked.is_named(one.named)
         if one.passage.kind != "item" or not self._heading(one) or not names:
             return False
-        section = [one.read[at] for at in self.section(one)]
-        length = sum(len(each.text.split()) for each in section)
-        listed = all(each.kind == "item" for each in section)
-        return listed and len(section) <= ITEMS and length <= WORDS
+        under = [one.read[at] for at in section(one)]
+        length = sum(len(each.text.split()) for each in under)
+        listed = all(each.kind == "item" for each in under)
+        return listed and len(under) <= ITEMS and length <= WORDS
 
     def _heading(self, one: Candidate) -> frozenset[str]:
         """The words of the heading above a passage that the note is not called by."""
         words = frozenset(self.asked.reading.words(one.heading)) - self.asked.reading.small
-        return words - self.properties.called(one.named)
+        return words - self.asked.name_words(one.named)

@@ -265,6 +265,20 @@ def _names_alone(text: str, named: Callable[[Sequence[str]], Collection[str]]) -
 
 def evidence_of(material: Material) -> list[Named]:
     """What may be quoted: the sources, then the connected notes."""
+
+    def named(source: Source, **more: Any) -> Named:
+        about = material.of(source.marker)
+        return Named(
+            source,
+            material.names(source.marker),
+            ranked_headings(about),
+            opens=about.get("ordinal") == 0,
+            table_head=about.get("table_head", ""),
+            goes_on=about.get("goes_on", False),
+            person=is_of_people(about),
+            **more,
+        )
+
     found = []
     for source in material.sources:
         signals, about = source.signals or {}, material.of(source.marker)
@@ -273,38 +287,11 @@ def evidence_of(material: Material) -> list[Named]:
             int(signals.get(name, {}).get("rank") or 0) * (name in (about.get(DECIDED_BY) or ()))
             for name in (SUBJECT, NEWS)
         )
-        found.append(
-            Named(
-                source,
-                material.names(source.marker),
-                ranked_headings(about),
-                subject=subject > 0,
-                news=news,
-                opens=about.get("ordinal") == 0,
-                table_head=about.get("table_head", ""),
-                goes_on=about.get("goes_on", False),
-                person=is_of_people(about),
-            )
-        )
+        found.append(named(source, subject=subject > 0, news=news))
     for note in material.connected:
-        about, evidence = material.of(note.label), note.evidence or {}
-        if about.get("filtered_out"):
+        if material.of(note.label).get("filtered_out"):
             continue
-        found.append(
-            Named(
-                as_source(note),
-                material.names(note.label),
-                ranked_headings(about),
-                linked=note.linked_from.sentence or note.title,
-                link_likeness=_number(evidence.get("sentence_similarity")) or 0.0,
-                opens=about.get("ordinal") == 0,
-                table_head=about.get("table_head", ""),
-                goes_on=about.get("goes_on", False),
-                person=is_of_people(about),
-            )
-        )
+        linked = note.linked_from.sentence or note.title
+        likeness = float((note.evidence or {}).get("sentence_similarity") or 0.0)
+        found.append(named(as_source(note), linked=linked, link_likeness=likeness))
     return found
-
-
-def _number(value: float | str | None) -> float | None:
-    return float(value) if isinstance(value, int | float) else None

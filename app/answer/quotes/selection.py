@@ -15,7 +15,14 @@ from notehop.app.answer.draft import Quote
 from notehop.app.answer.quotes.asked_question import Asked, Candidate
 from notehop.app.answer.quotes.events import AskedEvents
 from notehop.app.answer.quotes.exact import DIGITS
-from notehop.app.answer.quotes.properties import OPEN, AskedFields, AskedProperties, has_typed
+from notehop.app.answer.quotes.properties import (
+    OPEN,
+    AskedFields,
+    AskedProperties,
+    has_typed,
+    is_cause,
+    section,
+)
 from notehop.app.answer.quotes.reading import Named
 from notehop.app.answer.quotes.sections import (
     EXACT,
@@ -86,7 +93,7 @@ class _Selection:
         self.form, self.forms = question.form, frozenset(question.forms)
         self.numbers = frozenset(_ALONE.findall(question.text))
         self.properties = AskedProperties(asked, sources)
-        self.fields = AskedFields(asked, self.properties)
+        self.fields = AskedFields(asked)
         self.events = AskedEvents(asked, sources)
         found = [one for one in ranked if self._is_quotable(one)]
         news = any(one.subject for one in sources)
@@ -135,7 +142,7 @@ class _Selection:
         """What answers, of so many sources at most, and words of one and of all."""
         if not self.found:
             return []
-        section = Sections(self.asked, self.found)
+        sections = Sections(self.asked, self.found)
         best: dict[int, Candidate] = {}
         for one in self.found:
             best.setdefault(one.source, one)
@@ -143,7 +150,7 @@ class _Selection:
         first = self.found[0]
         settles = first is self.field or self.form == "definition"
         settles = settles or self.properties.is_named(first) or self._is_numbered(first)
-        cause = self.form == "reason" and self.fields.is_cause(first)
+        cause = self.form == "reason" and is_cause(first)
         leading = self.told or ([first] if settles or cause else self._sides())
         best |= {one.source: one for one in reversed(leading)}
         order = [
@@ -183,15 +190,15 @@ class _Selection:
             same = any(one.words and len(one.words & it) >= 0.8 * len(one.words) for it in shown)
             if (same and at not in wanted) or (shown and length_of([one.passage]) > left):
                 continue
-            orders, begin = {*self.fields.section(one)}, one.order
+            orders, begin = {*section(one)}, one.order
             if one is not self.field:
-                orders, begin = section.around(one, min(of_one, left))
+                orders, begin = sections.around(one, min(of_one, left))
             left -= length_of(read[each] for each in orders)
             shown.append(frozenset(self.words(" ".join(read[each].text for each in orders))))
             if read[begin].kind == "property":
                 quotes.append(self.properties.quoted(one.named))
             else:
-                quotes += section.quoted(one, orders, begin)
+                quotes += sections.quoted(one, orders, begin)
         day = top.named.day
         days = [noted_on(one.source.path) for one in quotes]
         if self.newest and day == max(filter(None, days), default=None):
@@ -408,7 +415,7 @@ class _Selection:
         """Whether a passage says by its heading why something is so, in the note of the best or, if it is
         not far less likely, of what has as much of the question."""
         near = one.covered >= best.covered and one.score >= best.score - FAR
-        return self.fields.is_cause(one) and (near or one.path == best.path)
+        return is_cause(one) and (near or one.path == best.path)
 
     def _is_introduced(self, best: Candidate, one: Candidate) -> bool:
         """Whether a passage is an item of a list, in the note of the best that is none, which a line
@@ -442,11 +449,11 @@ class _Selection:
             or self._above(near) < self._above(best)
         ):
             return found
-        section = (near.named.source.heading, near.passage.headings)
+        place = near.named.source.heading, near.passage.headings
         steps = (
             one
             for one in self._places_of(near)
-            if (one.named.source.heading, one.passage.headings) == section
+            if (one.named.source.heading, one.passage.headings) == place
             and one.passage.mark[:1].isdigit()
         )
         first = min(steps, key=lambda one: (one.named.source.lines, one.source, one.order))
