@@ -167,26 +167,24 @@ class Checked:
     warnings: tuple[str, ...] = ()
 
 
+WITHIN = 1.0  # seconds in which vectors are compared; the sentences after it are compared by words
+
+
 class Checker:
-    """Holds sentences against the sources that they name, within a time.
+    """Holds sentences against the sources that they name.
 
     Threads may share it. Nothing that goes wrong in it is raised: an answer is worth more unchecked
     than not at all, and a warning says so.
     """
 
-    def __init__(self, reading: Reading, vault: str, *, within_ms: float = 1_000.0) -> None:
-        """:param vault: its name, for links.
-        :param within_ms: time for comparing vectors; the sentences after it are compared by words.
-        """
-        self._reading = reading
-        self._vault = vault
-        self._within_ms = within_ms
+    def __init__(self, reading: Reading, vault: str) -> None:
+        """:param vault: its name, for links."""
+        self._reading, self._vault = reading, vault
 
     def check(self, draft: Draft, material: Material) -> Checked:
         """Check the text of a draft; it is not changed."""
-        until = time.perf_counter() + self._within_ms / 1000
         try:
-            return _Check(self._reading, self._vault, material, until).all(draft)
+            return _Check(self._reading, self._vault, material).all(draft)
         except Exception as exc:  # noqa: BLE001 (an answer is worth more unchecked than not at all)
             _log.exception("the check of the citations failed")
             warning = f"the citations were not checked against the notes: {type(exc).__name__}"
@@ -196,9 +194,9 @@ class Checker:
 class _Check:
     """The check of one answer."""
 
-    def __init__(self, reading: Reading, vault: str, material: Material, until: float) -> None:
+    def __init__(self, reading: Reading, vault: str, material: Material) -> None:
         self._reading, self._vault, self._material = reading, vault, material
-        self._until = until
+        self._until = time.perf_counter() + WITHIN
         self._sources = {source.marker: source for source in material.sources}
         self._known: dict[str, Known] = {}
         self._late, self._broken = 0, ""
@@ -245,11 +243,10 @@ class _Check:
 
     def _compare(self, claim: Claim) -> None:
         """Say how far the sources that a claim names support it."""
-        reading = self._reading
-        stated = Stated(claim.text, reading)
+        stated = Stated(claim.text, self._reading)
         found = [self._held(stated, marker) for marker in claim.markers]
-        verdict = judged(stated, found, reading)
-        alone = [verdict] if len(found) == 1 else [judged(stated, [one], reading) for one in found]
+        verdict = judged(stated, found)
+        alone = [verdict] if len(found) == 1 else [judged(stated, [one]) for one in found]
         claim.support, claim.lacks = verdict.support, list(verdict.lacks)
         claim.flag = "unsupported" if verdict.support == "none" else None
         claim.evidence = [
@@ -264,13 +261,13 @@ class _Check:
         known, liken = self._known[marker], not self._broken and time.perf_counter() < self._until
         self._late += not liken and not self._broken
         try:
-            return held_against(stated, known, self._reading, liken=liken)
+            return held_against(stated, known, liken=liken)
         except Exception as exc:  # any broken model
             if not liken:
                 raise
             _log.debug("the embedding model failed", exc_info=exc)
             self._broken = (str(exc).splitlines() or [type(exc).__name__])[0][:200]
-            return held_against(stated, known, self._reading, liken=False)
+            return held_against(stated, known, liken=False)
 
     def _evidence(
         self, marker: str, spans: Sequence[tuple[int, int]], support: Support | None

@@ -13,7 +13,7 @@ from functools import cached_property
 from notehop.app.answer.facts import Facts, contradicted, denied, facts_of, lacking, turned
 from notehop.app.answer.material import STATING, Unit, bare, units
 from notehop.app.answer.names import first_word, names_of, unnamed
-from notehop.app.answer.quotes.reading import Compare, Reading, Term
+from notehop.app.answer.quotes.reading import Reading, Term
 from notehop.app.models import Source, Support
 
 WORDS = 0.55
@@ -50,20 +50,20 @@ class Stated:
     """A sentence of an answer, read once for all its sources."""
 
     def __init__(self, text: str, reading: Reading) -> None:
+        self.reading = reading
         self.text = _LISTED.sub("", bare(text), count=1)
         self.terms: Sequence[Term] = reading.terms(self.text)
         self.facts = facts_of(self.text, reading.language)
         # A language that gives every noun a capital says nothing by one.
         self.names = [] if reading.language == "de" else _names(self.text, reading)
         self.first = first_word(self.text)
-        self._reading = reading
         self.denied = denied(self.text, reading.words, reading.small)
         self.order = tuple(reading.words(self.text))
 
     @cached_property
     def begins_with_name(self) -> bool:
         """Whether a note goes by its first word: a capital alone says nothing there."""
-        return self.first in self._reading.named([self.first])
+        return self.first in self.reading.named([self.first])
 
     def share(self, words: frozenset[str]) -> float:
         """The weighted share of its words that are among ``words``, 0 to 1."""
@@ -161,7 +161,7 @@ class Verdict:
     lacks: tuple[str, ...] = ()
 
 
-def held_against(stated: Stated, known: Known, reading: Reading, *, liken: bool = True) -> Found:
+def held_against(stated: Stated, known: Known, *, liken: bool = True) -> Found:
     """Find what of a source supports a sentence.
 
     :param liken: whether vectors are compared.
@@ -179,7 +179,7 @@ def held_against(stated: Stated, known: Known, reading: Reading, *, liken: bool 
     if liken:
         some = ranked[:LIKENED]
         texts = [known.texts[at] for at in some]
-        likeness = dict(zip(some, _likeness(stated, known, texts, reading.vectors), strict=True))
+        likeness = dict(zip(some, _likeness(stated, known, texts), strict=True))
         ranked.sort(
             key=lambda at: (
                 -Found(known, share=shares[at], likeness=likeness.get(at, 0.0)).score,
@@ -190,12 +190,12 @@ def held_against(stated: Stated, known: Known, reading: Reading, *, liken: bool 
     held = known.head.union(*(known.words[at] for at in picked))
     near = max((likeness[at] for at in picked if at in likeness), default=None)
     if near is not None and len(picked) > 1:
-        near = max(near, *_likeness(stated, known, [known.joined(picked)], reading.vectors))
+        near = max(near, *_likeness(stated, known, [known.joined(picked)]))
     words = frozenset(term.word for term in stated.terms if term.word in held)
     return Found(known, picked, words, stated.share(held), near)
 
 
-def judged(stated: Stated, found: Sequence[Found], reading: Reading) -> Verdict:
+def judged(stated: Stated, found: Sequence[Found]) -> Verdict:
     """Say how far some sources together support a sentence.
 
     Its score says how far; a number, date, name or negation that they lack takes it down: below
@@ -204,6 +204,7 @@ def judged(stated: Stated, found: Sequence[Found], reading: Reading) -> Verdict:
     found = [one for one in found if one.units]
     if not found:
         return Verdict("none")
+    reading = stated.reading
     said = [denied(one.known.joined(one.units), reading.words, reading.small) for one in found]
     against = bool(stated.terms) and all(turned(stated.denied, one) for one in said)
     # Words quoted from behind a "not" do not say what the source says.
@@ -282,11 +283,11 @@ def _best_run(held: Sequence[int], known: Known, wanted: frozenset[str]) -> list
     return min(runs, key=len, default=list(held)[:MOST])
 
 
-def _likeness(stated: Stated, known: Known, texts: Sequence[str], compare: Compare) -> list[float]:
+def _likeness(stated: Stated, known: Known, texts: Sequence[str]) -> list[float]:
     """The cosine of each text of a note to a sentence; alone it may not say what it is about."""
     title = known.source.title
     titled = [f"{title}: {text}" if title else text for text in texts]
-    asked, rows = compare(stated.text, titled)
+    asked, rows = stated.reading.vectors(stated.text, titled)
     found: list[float] = (rows @ asked).tolist()
     return found
 

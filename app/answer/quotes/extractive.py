@@ -227,20 +227,11 @@ def _in_doubt(asked: Asked, ranked: Sequence[Candidate]) -> bool:
 def _lacks(number: str, best: Sequence[Candidate]) -> bool:
     """Whether a number of the question stands in none of the passages, nor above them."""
     whole = re.compile(rf"(?<!\d){re.escape(number)}(?!\d)")
-    return not any(
-        whole.search(
-            " ".join(
-                (
-                    one.passage.lead,
-                    one.passage.text,
-                    one.passage.heading,
-                    one.named.source.title,
-                    one.named.source.heading,
-                )
-            )
-        )
-        for one in best
-    )
+    for one in best:
+        its, source = one.passage, one.named.source
+        if whole.search(" ".join((its.lead, its.text, its.heading, source.title, source.heading))):
+            return False
+    return True
 
 
 def likelihood(found: Mapping[str, float]) -> float:

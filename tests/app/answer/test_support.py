@@ -22,8 +22,8 @@ def verdict(sentence: str, *sources: Source) -> Verdict:
     read = reading()
     stated = Stated(sentence, read)
     given = sources or (source(1, TEXT, title="Hollin Reach", lines=(1, 5)),)
-    found = [held_against(stated, Known(one, (), read), read, liken=False) for one in given]
-    return judged(stated, found, read)
+    found = [held_against(stated, Known(one, (), read), liken=False) for one in given]
+    return judged(stated, found)
 
 
 @pytest.mark.parametrize(("sentence", "support", "lacks"), rows(__file__, "one_source"))
@@ -53,12 +53,12 @@ def test_likeness_counts_beside_the_words() -> None:
     text = "They begin to work on Saturday."
     read = reading({f"Note 1: {text}": 0.9})
     stated = Stated("Volunteers start work on Saturday.", read)
-    found = held_against(stated, Known(source(1, text), (), read), read)
+    found = held_against(stated, Known(source(1, text), (), read))
     assert found.likeness == pytest.approx(0.9)
-    assert judged(stated, [found], read).support == "high"
-    alone = held_against(stated, Known(source(1, text), (), read), read, liken=False)
+    assert judged(stated, [found]).support == "high"
+    alone = held_against(stated, Known(source(1, text), (), read), liken=False)
     assert alone.likeness is None
-    assert judged(stated, [alone], read).support == "partial"
+    assert judged(stated, [alone]).support == "partial"
 
 
 def test_a_source_without_sentences_supports_nothing() -> None:
@@ -72,7 +72,7 @@ def test_a_capital_at_the_beginning_is_a_name_where_a_note_goes_by_it() -> None:
     known = Known(source(1, "Leads Hollin and Pell."), (), read)
     for word, lacks in (("Tomasz", ("Tomasz",)), ("Somebody", ())):
         stated = Stated(f"{word} leads Hollin and Pell.", read)
-        assert judged(stated, [held_against(stated, known, read)], read).lacks == lacks
+        assert judged(stated, [held_against(stated, known)]).lacks == lacks
 
 
 pytestmark = pytest.mark.model
@@ -111,7 +111,7 @@ def counts(demo: tuple[Path, Path]) -> Iterator[Counter[tuple[str, str]]]:
                 )
                 known = Known(source, note.aliases, reading)
                 stated = Stated(row["text"], reading)
-                verdict = judged(stated, [held_against(stated, known, reading)], reading)
+                verdict = judged(stated, [held_against(stated, known)])
                 found[row["kind"], verdict.support] += 1
         yield found
 
