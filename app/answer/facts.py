@@ -66,6 +66,8 @@ class Facts:
     days: tuple[Day, ...] = ()
 
 
+YEAR = r"(?:1[5-9]|20|21)\d\d"  # a number that is one without a month
+
 _MONTH = r"(?P<month>[^\W\d_]{3,12})\.?"
 _YEAR = r"(?P<year>(?:1[0-9]|20|21)\d{2})(?!\d)"
 _DAY = r"(?P<day>[0-3]?\d)(?:st|nd|rd|th|er|º|\.)?"
@@ -327,7 +329,7 @@ def _kind(found: re.Match[str], digits: str, unit: str, following: str) -> str:
         return "time"
     if unit == "%" or following in _PER_CENT:
         return "%"
-    if re.fullmatch(r"(?:1[5-9]|20|21)\d\d", digits) and not unit:
+    if re.fullmatch(YEAR, digits) and not unit:
         return "year"
     if unit in _ORDINALS:
         return "ordinal"

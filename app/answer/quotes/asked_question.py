@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from notehop.app.answer.facts import Facts, facts_of
+from notehop.app.answer.facts import YEAR, Facts, facts_of
 from notehop.app.answer.names import names_of
 from notehop.app.answer.quotes.exact import DIGITS, fits, said_otherwise
 from notehop.app.answer.quotes.passages import Passage
@@ -64,8 +64,6 @@ _SAYINGS = frozenset(("ok", "okay", "fyi", "asap", "btw", "imo", "imho"))
 
 _COSTS = frozenset(("cost", *said_otherwise("cost").split()))
 _DEGREE = re.compile(r"\b(?:how|wie|hoe|hur) (\w+)")
-_YEAR = re.compile(r"(?:1[5-9]|20|21)\d\d")
-
 
 _PAST = by_language("past_")
 
@@ -80,29 +78,27 @@ class Asked:
             replace(one, weight=one.weight * EVERYDAY) if one.common else one
             for one in reading.terms(question.text)
         )
-        # "What does it stand for" has no word that a definition has, but what is to be defined.
-        form = form_words(question.text)
-        asked = tuple(
-            one
-            for one in terms
-            if one.word in self.about
-            or not (says_form(one.written) or fold(one.written).casefold() in form)
-        )
-        self.terms = asked if self.about and asked else terms
+        # What no note has, and only says what kind of answer is wanted, is no word of it.
+        degree = {one.plain for one in terms if one.missing and says_form(one.written)}
+        if self.about:
+            # "What does it stand for" has no word that a definition has, but what is to be defined.
+            form = form_words(question.text)
+            asked = (
+                one
+                for one in terms
+                if one.word in self.about or not (says_form(one.written) or one.plain in form)
+            )
+            terms = tuple(asked) or terms
         # "How high is the rent" is for no height, what it costs is told by an amount, and the latest one
         # need not say that it is.
-        plain = question.plain
-        degree = {one for one in _DEGREE.findall(plain) if says_form(one)}
+        degree |= {one for one in _DEGREE.findall(question.plain) if says_form(one)}
         if self.is_newest:
-            degree.update(" ".join(NEWEST.findall(plain)).split())
-        degree |= _COSTS if question.measure == "money" else frozenset()
+            degree.update(" ".join(NEWEST.findall(question.plain)).split())
+        if question.measure == "money":
+            degree |= _COSTS
         if question.compared:
-            degree.update(" ".join(COMPARATIVE.findall(plain)).split())
-        degree |= {
-            fold(one.written).casefold() for one in terms if one.missing and says_form(one.written)
-        }
-        rest = (one for one in self.terms if fold(one.written).casefold() not in degree)
-        self.terms = tuple(rest) or self.terms
+            degree.update(" ".join(COMPARATIVE.findall(question.plain)).split())
+        self.terms = tuple(one for one in terms if one.plain not in degree) or terms
         self.words = frozenset(term.word for term in self.terms)
         self.all_words = frozenset(reading.words(question.text))
         self.total = sum(term.weight for term in self.terms)
@@ -119,7 +115,7 @@ class Asked:
             and (
                 term.word in self.names
                 or any(letter.isupper() for letter in term.written[1:])
-                or _YEAR.fullmatch(term.written)
+                or re.fullmatch(YEAR, term.written)
             )
             and term.written.casefold() not in _SAYINGS
             for term in self.terms

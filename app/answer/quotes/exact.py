@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from notehop.app.answer.facts import YEAR
 from notehop.app.answer.names import names_of
 from notehop.app.answer.quotes.passages import Passage
 from notehop.app.answer.quotes.words import WORD_LISTS
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
 
 DIGITS = re.compile(r"\d+(?:[.,:/-]\d+)*")
 _DATE = re.compile(
-    r"\b(?:1[5-9]|20|21)\d\d\b|\b\d{4}-\d\d(?:-\d\d)?\b|\b\d{1,2}[./]\d{1,2}[./]\d{2,4}\b"
+    rf"\b{YEAR}\b"
+    r"|\b\d{4}-\d\d(?:-\d\d)?\b|\b\d{1,2}[./]\d{1,2}[./]\d{2,4}\b"
     r"|\b\d{1,2}:\d\d\b|\b[0-3]?\d\.(?:0[1-9]|1[0-2])\.(?!\d)"
     r"|\b(?:mo\W+di|mon?\W+tue?|lun?\W+mar|ma\W+di|seg\W+ter|man\W+tis|пн\W+вт)\b"
 )
@@ -32,7 +34,7 @@ _MONTHS = "|".join(sorted({*MONTH_NUMBERS} - FUNCTION_WORDS["en"]))
 _OF_MONTH = re.compile(
     rf"\b\d{{1,2}}(?:st|nd|rd|th|\.)? (?:of )?(?:may|{_MONTHS})\b|\b(?:{_MONTHS})\.? \d{{1,4}}\b"
 )
-_WORD = re.compile(r"[^\W\d_]+")
+WORD = re.compile(r"[^\W\d_]+")
 _DAYS, NUMBER_WORDS = (frozenset(WORD_LISTS[name]) for name in ("days", "numbers"))
 
 SAID_ALIKE = tuple(frozenset(words.split()) for words in WORD_LISTS["alike"])
@@ -182,7 +184,7 @@ def has_number(text: str, known: Collection[str] = ()) -> bool:
     """Whether a text has a number, in digits or words, that is not among the known ones."""
     if any(one not in known for one in DIGITS.findall(text)):
         return True
-    return not NUMBER_WORDS.isdisjoint(_WORD.findall(fold(text).casefold()))
+    return not NUMBER_WORDS.isdisjoint(WORD.findall(fold(text).casefold()))
 
 
 _BARE_AMOUNT = re.compile(
@@ -199,7 +201,7 @@ def has_date(text: str) -> bool:
     """Whether a text names a day, month, year or time of day, or how long before or after something."""
     plain = fold(text).casefold()
     return any(pattern.search(plain) for pattern in (_DATE, _OF_MONTH, _APART)) or any(
-        word in _DAYS or (word in MONTH_NUMBERS and len(word) > 3) for word in _WORD.findall(plain)
+        word in _DAYS or (word in MONTH_NUMBERS and len(word) > 3) for word in WORD.findall(plain)
     )
 
 

@@ -14,6 +14,7 @@ from notehop.app.answer.quotes.asked_question import Asked, Candidate
 from notehop.app.answer.quotes.exact import FILED_ON
 from notehop.app.answer.quotes.passages import Passage, properties
 from notehop.app.answer.quotes.reading import NAMING, Named
+from notehop.app.answer.quotes.sections import length_of
 from notehop.app.answer.quotes.words import WORD_LISTS
 from notehop.indexing.tokens.words import fold
 from notehop.indexing.vault.properties import BETWEEN
@@ -187,9 +188,8 @@ class AskedFields:
         if one.passage.kind != "item" or not self._heading(one) or not names:
             return False
         under = [one.read[at] for at in section(one)]
-        length = sum(len(each.text.split()) for each in under)
         listed = all(each.kind == "item" for each in under)
-        return listed and len(under) <= ITEMS and length <= WORDS
+        return listed and len(under) <= ITEMS and length_of(under) <= WORDS
 
     def _heading(self, one: Candidate) -> frozenset[str]:
         """The words of the heading above a passage that the note is not called by."""

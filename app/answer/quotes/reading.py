@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from notehop.app.answer.material import Material, RankedHeadings, as_source, ranked_headings
-from notehop.app.answer.quotes.exact import DIGITS, SAID_ALIKE, UNIT
+from notehop.app.answer.quotes.exact import DIGITS, SAID_ALIKE, UNIT, WORD
 from notehop.app.answer.quotes.passages import NAME, Passage, SentenceSpans, passages
 from notehop.app.answer.quotes.question import Question
 from notehop.app.answer.quotes.words import WORD_LISTS, by_language
@@ -56,6 +56,10 @@ class Term:
     common: bool = False
     met: frozenset[str] = frozenset()
     alike: frozenset[str] = frozenset()
+
+    @property
+    def plain(self) -> str:
+        return fold(self.written).casefold()
 
     def share_in(self, words: Collection[str]) -> float:
         """1 where it is among some words, less where they have a compound with it, or a part of it."""
@@ -138,7 +142,6 @@ class Named:
         return passages(self.source.text, sentences, self.table_head)
 
 
-_WORD = re.compile(r"[^\W\d_]+")
 _POINTER = re.compile(
     rf"(?:(?:{'|'.join(WORD_LISTS['pointing'])})(?![^\W_])[\s:,]*)+(?P<to>.*)", re.IGNORECASE
 )
@@ -221,7 +224,7 @@ def somebody_in(
 
 
 def _plain(text: str) -> set[str]:
-    return {*_WORD.findall(fold(text).casefold())}
+    return {*WORD.findall(fold(text).casefold())}
 
 
 def is_bare(passage: Passage, reading: Reading, *, alone: bool = False) -> bool:
@@ -244,7 +247,7 @@ def is_bare(passage: Passage, reading: Reading, *, alone: bool = False) -> bool:
         return True
     item = passage.kind == "item" or passage.entry or passage.lead
     said = item or ":" in text or DIGITS.search(text)
-    return len(_WORD.findall(text)) <= SHORT and not (said or alone)
+    return len(WORD.findall(text)) <= SHORT and not (said or alone)
 
 
 def _names_alone(text: str, named: Callable[[Sequence[str]], Collection[str]]) -> bool:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from notehop.app.answer.names import names_of
 from notehop.app.answer.quotes.asked_question import Asked, Candidate
-from notehop.app.answer.quotes.exact import FILED_ON, fits, has_date, has_number
+from notehop.app.answer.quotes.exact import FILED_ON, WORD, fits, has_date, has_number
 from notehop.app.answer.quotes.passages import Passage
 from notehop.app.answer.quotes.question import ARTICLE
 from notehop.app.answer.quotes.reading import SHORT, Named, Reading, is_bare, says_asker
@@ -41,8 +41,6 @@ _SAYS_WHERE = re.compile(
     r"covered|reasoned|noted|tracked|recorded|discussed) (?:\w+ ){0,2}(?:in|on|at|by|under)\b"
     r"|\b(?:can be found|is|are|belongs?) (?:in|at|to|under) [\w' >#-]{1,60}[.]?$"
 )
-
-_WORD = re.compile(r"[^\W\d_]+")
 
 
 @cache
@@ -110,22 +108,21 @@ class _Sources:
     """What the sources say together: which sentences lead to which, and what news are of."""
 
     def __init__(self, asked: Asked, sources: Sequence[Named]) -> None:
+        self._asked = asked
         self.subjects = [name for named in sources if named.subject for name in asked.called(named)]
         self._titles = {named.source.title: named.source.path for named in sources}
         self._asks_of_own = "person" not in asked.question.forms and says_asker(asked.question.text)
-        self._named = [
-            own for named in sources if named.person for own in self._called(named, asked)
-        ]
+        self._named = [own for named in sources if named.person for own in self._called(named)]
 
-    def _called(self, named: Named, asked: Asked) -> list[frozenset[str]]:
+    def _called(self, named: Named) -> list[frozenset[str]]:
         """The words of the names of a note that a question has."""
-        small, said = asked.reading.small, asked.all_words
+        small, said = self._asked.reading.small, self._asked.all_words
         # Somebody may go by "I."
-        return [one for one in asked.called(named) if one - small and one <= said]
+        return [one for one in self._asked.called(named) if one - small and one <= said]
 
-    def of_another(self, named: Named, held: frozenset[str], asked: Asked) -> bool:
+    def of_another(self, named: Named, held: frozenset[str]) -> bool:
         """Whether a passage is of a note about somebody, and asked for is another, or who asks."""
-        if not named.person or self._called(named, asked):
+        if not named.person or self._called(named):
             return False
         return not any(one <= held for one in self._named) if self._named else self._asks_of_own
 
@@ -169,7 +166,7 @@ def _by_words(at: int, named: Named, asked: Asked, together: _Sources) -> list[C
         "title_share": asked.share(title),
         "chunk_share": asked.share(held),
         "alias_asked": max(map(asked.share, aliases), default=0.0),
-        "of_another": float(together.of_another(named, held, asked)),
+        "of_another": float(together.of_another(named, held)),
     }
     by_name = bool(asked.about) and any(asked.about == name - small for name in names)
     found: list[Candidate] = []
@@ -238,7 +235,7 @@ def _by_words(at: int, named: Named, asked: Asked, together: _Sources) -> list[C
 
 def _shape(order: int, passage: Passage, read: Sequence[Passage], fresh: int) -> dict[str, float]:
     """What a passage is, whatever is asked."""
-    length = len(_WORD.findall(passage.text))
+    length = len(WORD.findall(passage.text))
     ends = passage.text.rstrip("*_\"'”’)")[-1:] in ".!?。！？…"
     first = order == 0 or read[order - 1].heading != passage.heading
     return {
@@ -317,7 +314,7 @@ def _said_of(asked: Asked, text: str) -> tuple[int, re.Match[str] | None, bool, 
     alone = end > 0 and ends.index(end) < len(asked.question.about.split())
     if copula is not None and not alone and copula[0].strip('"*_`” ') in (":", "="):
         copula = None  # "Clay settles more than the limit: …" says nothing of the limit.
-    says = copula is not None and len(_WORD.findall(begin, end + copula.end())) > SHORT
+    says = copula is not None and len(WORD.findall(begin, end + copula.end())) > SHORT
     return end, copula, alone, says
 
 
