@@ -160,6 +160,8 @@ SURE = 0.85
 """Likelihood from which quotes are shown as an answer: above it 79 in 100 hold what is asked for,
 below it 50 (docs/evaluation.md)."""
 
+EVEN = 0.5  # least likelihood of an answer; what it costs is in docs/evaluation.md
+
 SILENT = "I found nothing in your notes that answers this."
 """The whole of an answer when nothing was found, and its first sentence when nothing answers."""
 
@@ -238,25 +240,37 @@ def markers_of(material: Material) -> tuple[list[str], list[str]]:
     return markers, [note.label for note in material.connected]
 
 
-def quoted(
-    quotes: Sequence[Quote],
-    unmentioned: Sequence[str] = (),
-    likelihood: float | None = None,
-    opening: str = "",
-    missing: Sequence[str] = (),
-) -> Draft:
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """What was found for a question: the quotes, and the likelihood that they answer it.
+
+    ``missing`` are words of the question, as they are written there, that no note has, those aside
+    which say what kind of answer is wanted; ``unmentioned`` are the sides of a comparison that no
+    source speaks of.
+    """
+
+    quotes: Sequence[Quote] = ()
+    likelihood: float = 0.0
+    missing: Sequence[str] = ()
+    unmentioned: Sequence[str] = ()
+
+    @property
+    def answers(self) -> bool:
+        """Whether that is an answer."""
+        return bool(self.quotes) and self.likelihood >= EVEN
+
+
+def quoted(found: Looked, opening: str = "") -> Draft:
     """The draft of an extractive answer: each quote with its marker, then note and heading.
 
     A quote of several lines is a quote block, so that its lists and tables stay what they are.
 
-    :param unmentioned: what was asked about, too, and the sources say nothing of.
-    :param likelihood: that the quotes answer; None where that was not asked.
-    :param opening: the first line; empty for one that says how sure the answer is.
-    :param missing: words of the question that stand in no note: what is quoted may be beside the point.
+    :param opening: the first line of quotes that were looked up; empty for one that says how sure they are.
     """
-    text = opening or (QUOTED if likelihood is None or likelihood >= SURE else UNSURE)
+    sure = found.likelihood >= SURE
+    text = opening or (QUOTED if sure else UNSURE)
     said: list[Said] = []
-    for quote in quotes:
+    for quote in found.quotes:
         marker = quote.source.marker
         words = body(quote.text)
         if "\n" in words:
@@ -270,33 +284,25 @@ def quoted(
         said.append(Said(start, start + len(piece), marker, tuple(quote.ranges)))
         text = f"{text}\n\n{piece}\n— {place_of(quote.source, quote.headings)}"
     # A question may be answered in other words than its own.
-    sure = likelihood is not None and likelihood >= SURE
-    if lacks := _what_lacks(() if sure else missing, unmentioned):
+    if lacks := _what_lacks(() if sure else found.missing, found.unmentioned):
         text += f"\n\n{lacks}"
-    cited = tuple(dict.fromkeys(quote.source.marker for quote in quotes))
+    cited = tuple(dict.fromkeys(quote.source.marker for quote in found.quotes))
+    likelihood = None if opening else found.likelihood
     return Draft(text, "extractive", cited, said=tuple(said), likelihood=likelihood)
 
 
-def silent(
-    material: Material,
-    missing: Sequence[str] = (),
-    unmentioned: Sequence[str] = (),
-    likelihood: float | None = None,
-    quotes: Sequence[Quote] = (),
-) -> Draft:
+def silent(material: Material, found: Looked | None = None) -> Draft:
     """The honest answer when nothing in the sources answers; it names the nearest notes, where any is near.
 
-    :param missing: words of the question that stand in no note.
-    :param unmentioned: as of :func:`quoted`.
-    :param likelihood: that what was found answers; None where that was not asked.
-    :param quotes: what would be quoted, were it likelier.
+    :param found: what would be quoted, were it likelier; None where nothing was looked for.
     """
-    text = SILENT
-    if lacks := _what_lacks(missing, unmentioned):
+    text, likelihood = SILENT, None if found is None else found.likelihood
+    found = found or Looked()
+    if lacks := _what_lacks(found.missing, found.unmentioned):
         text += f" {lacks}"
     near, said = [source for source in material.sources if not source.weak], "Nearest"
-    if not near and (likelihood or 0.0) >= FAINT:
-        near, said = [one.source for one in quotes], "Nearest, if anything"
+    if not near and found.likelihood >= FAINT:
+        near, said = [one.source for one in found.quotes], "Nearest, if anything"
     nearest = list(dict.fromkeys(place_of(source) for source in near))[:NEAREST]
     if material.sources:
         text += f" {said}: {'; '.join(nearest)}." if nearest else " No passage is near it."
@@ -322,7 +328,7 @@ def of_a_kind(material: Material, sentences: SentenceSpans) -> Draft:
     read = [passages(source.text, sentences) for source in material.sources]
     if len(read) <= FEW and all(read):
         quotes = [_beginning(*one) for one in zip(material.sources, read, strict=True)]
-        return quoted(quotes, opening=opening)
+        return quoted(Looked(quotes), opening)
     text = f"{opening}\n"
     said: list[Said] = []
     for source, found in zip(material.sources, read, strict=True):

@@ -21,7 +21,6 @@ from llama_index.core.base.response.schema import (
     Response,
     StreamingResponse,
 )
-from llama_index.core.callbacks.base import CallbackManager
 from llama_index.core.callbacks.schema import CBEventType, EventPayload
 from llama_index.core.indices.prompt_helper import ChatPromptHelper, PromptHelper
 from llama_index.core.instrumentation.events.synthesis import (
@@ -362,14 +361,9 @@ class NotehopQueryEngine(RetrieverQueryEngine):
         synthesizer: VaultSynthesizer,
         *,
         node_postprocessors: Sequence[BaseNodePostprocessor] = (),
-        callback_manager: CallbackManager | None = None,
     ) -> None:
-        super().__init__(
-            retriever,
-            synthesizer,
-            list(node_postprocessors),
-            callback_manager or Settings.callback_manager,
-        )
+        heard = Settings.callback_manager  # as it is now: a synthesizer may be older
+        super().__init__(retriever, synthesizer, list(node_postprocessors), heard)
 
     def _query(self, query_bundle: QueryBundle) -> Response | StreamingResponse:
         query = traced(query_bundle)

@@ -39,9 +39,8 @@ from notehop.app.answer.conversation import (
     subject_of,
     with_subject,
 )
-from notehop.app.answer.draft import SURE
+from notehop.app.answer.draft import EVEN, SURE
 from notehop.app.answer.names import names_of
-from notehop.app.answer.quotes.extractive import EVEN
 from notehop.app.answer.quotes.question import read as question
 from notehop.app.answer.quotes.reading import refers, somebody_in
 from notehop.app.answer.synthesizer import NotehopQueryEngine

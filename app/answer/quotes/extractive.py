@@ -8,13 +8,15 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from notehop.app.answer.claims import Checker
 from notehop.app.answer.conversation import with_subject
 from notehop.app.answer.draft import (
+    EVEN,
     SURE,
     Draft,
+    Looked,
     Part,
     Quote,
     Said,
@@ -42,7 +44,6 @@ from notehop.app.retrieval.subqueries import parts_of, questions_in
 from notehop.indexing.tokens.words import fold
 
 DOUBT = 0.8  # likelihood of what seems to be surer, and may be beside the point
-EVEN = 0.5  # least likelihood of an answer; what it costs is in docs/evaluation.md
 
 
 LOOKED_AT = 3  # passages, best first, that are looked at
@@ -257,26 +258,6 @@ def unmentioned(asked: Asked, sources: Sequence[Named]) -> list[str]:
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class Looked:
-    """What was found for a question: the quotes, and the likelihood that they answer it.
-
-    ``missing`` are words of the question, as they are written there, that no note has, those aside
-    which say what kind of answer is wanted; ``unmentioned`` are the sides of a comparison that no
-    source speaks of.
-    """
-
-    quotes: Sequence[Quote] = ()
-    likelihood: float = 0.0
-    missing: Sequence[str] = ()
-    unmentioned: Sequence[str] = ()
-
-    @property
-    def answers(self) -> bool:
-        """Whether that is an answer."""
-        return bool(self.quotes) and self.likelihood >= EVEN
-
-
 def look(
     query: str, sources: Sequence[Named], reading: Reading, limit: int, own: str = ""
 ) -> Looked:
@@ -391,7 +372,7 @@ def _of_themes(groups: Sequence[Group], material: Material, reading: Reading) ->
     said: list[Said] = []
     cited: dict[str, None] = {}
     for group, found in told:
-        inner = quoted(found, opening=f"\n\n### {group.title}")
+        inner = quoted(Looked(found), opening=f"\n\n### {group.title}")
         said += [one.moved(len(text)) for one in inner.said]
         text += inner.text
         cited |= dict.fromkeys(inner.cited)
@@ -430,21 +411,12 @@ class ExtractiveSynthesizer(VaultSynthesizer):
             return _of_themes(groups, material, self._reading)
         found = self._look(query, material)
         if not found.answers:
-            return silent(
-                material, found.missing, found.unmentioned, found.likelihood, found.quotes
-            )
+            return silent(material, found)
         used = [quote.source.marker for quote in found.quotes]
         shown = promoted(material, used, self._vault)
         by_place = {(one.path, one.lines, one.text): one for one in shown.sources}
-        return replace(
-            quoted(
-                [replace(one, source=by_place[_place(one.source)]) for one in found.quotes],
-                found.unmentioned,
-                found.likelihood,
-                missing=found.missing,
-            ),
-            material=shown,
-        )
+        quotes = [replace(one, source=by_place[_place(one.source)]) for one in found.quotes]
+        return replace(quoted(replace(found, quotes=quotes)), material=shown)
 
     def answers(self, query: str, material: Material) -> bool:
         """Whether anything in the material answers."""

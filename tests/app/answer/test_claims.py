@@ -30,7 +30,7 @@ def test_what_a_sentence_is(text: str, found: list[list[object]]) -> None:
 def test_an_answer_that_quotes_is_its_quotes_with_their_places() -> None:
     one = product.Quote(source(1, "A b. C d.", title="Plan"), "A b. C d.", ((0, 9),))
     two = product.Quote(source(2, "- e\n- f", title="List"), "- e\n- f", ((0, 3), (4, 7)))
-    draft = product.quoted([one, two])
+    draft = product.quoted(product.Looked([one, two], likelihood=1.0))
     assert draft.text == (
         "Quoted from the notes:\n\n“A b. C d.” [1]\n— Plan\n\n> - e\n> - f\n\n[2]\n— List"
     )
