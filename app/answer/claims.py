@@ -95,7 +95,6 @@ def sentences(
     found: list[Sentence] = []
 
     def read(start: int, end: int) -> None:
-        """Add the sentences of a stretch."""
         cut = [
             Unit(one.start + start, one.end + start, one.kind)
             for one in units(text[start:end], spans)
@@ -192,8 +191,6 @@ class Checker:
 
 
 class _Check:
-    """The check of one answer."""
-
     def __init__(self, reading: Reading, vault: str, material: Material) -> None:
         self._reading, self._vault, self._material = reading, vault, material
         self._until = time.perf_counter() + WITHIN

@@ -122,7 +122,7 @@ def promoted(material: Material, labels: Collection[str], vault: str) -> Materia
         role = "source" if note.label in labels else CONNECTED
         node = noted(hit.node, role=role, label=note.label)
         nodes.append(NodeWithScore(node=node, score=hit.score))
-    return replace(material_of(nodes, vault), listed=material.listed, tasks=material.tasks)
+    return material_of(nodes, vault)
 
 
 def as_source(note: ConnectedNote) -> Source:

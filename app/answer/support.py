@@ -98,7 +98,6 @@ class Known:
 
     @cached_property
     def words(self) -> list[frozenset[str]]:
-        """The units' words."""
         return [frozenset(self._reading.words(text)) for text in self.texts]
 
     @cached_property

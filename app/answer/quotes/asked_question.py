@@ -50,7 +50,6 @@ class Candidate:
 
     @property
     def path(self) -> str:
-        """That of its note."""
         return self.named.source.path
 
     @property
@@ -168,7 +167,6 @@ class Asked:
         return frozenset[str]().union(*self.called(named))
 
     def is_named(self, named: Named) -> bool:
-        """Whether it names a note."""
         return any(bool(name) and name <= self.all_words for name in self.called(named))
 
     def agreement(self, name: str) -> tuple[bool, int]:
