@@ -9,6 +9,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import product
 from math import isinf
 
 from text_to_num import find_numbers
@@ -45,17 +46,15 @@ class Day:
     def agrees(self, other: Day) -> bool:
         """Whether ``other`` says all that this says, in one way of reading both."""
         return any(
-            mine.year in (None, theirs.year)
-            and mine.month in (None, theirs.month)
-            and mine.day in (None, theirs.day)
-            for mine in self.readings
-            for theirs in other.readings
+            all(one in (None, two) for one, two in zip(mine, theirs, strict=True))
+            for mine, theirs in product(self.readings, other.readings)
         )
 
     @property
-    def readings(self) -> tuple[Day, ...]:
-        """The dates that it may be."""
-        return (self, replace(self, month=self.day, day=self.month)) if self.either else (self,)
+    def readings(self) -> Sequence[tuple[int | None, ...]]:
+        """The year, month and day that it may be."""
+        read = self.year, self.month, self.day
+        return (read, (self.year, self.day, self.month)) if self.either else (read,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,11 +171,9 @@ def contradicted(stated: Facts, known: Facts) -> bool:
     missing = frozenset(lacking(stated, known))
     said = frozenset(reading for number in stated.numbers for reading in number.readings)
     kinds = {one.kind for one in known.numbers if one.kind and not one.readings & said}
+    if any(day.year is not None for day in known.days):
+        kinds.add("year")
     if any(one.shown in missing and one.kind in kinds for one in stated.numbers):
-        return True
-    if any(one.shown in missing and one.kind == "year" for one in stated.numbers) and any(
-        day.year is not None for day in known.days
-    ):
         return True
     return any(
         day.shown in missing and any(_rivals(day, other) for other in known.days)
@@ -187,16 +184,8 @@ def contradicted(stated: Facts, known: Facts) -> bool:
 def _rivals(day: Day, other: Day) -> bool:
     """Whether two dates are as exact as each other somewhere and differ there, however read."""
     return all(
-        any(
-            one is not None and two is not None and one != two
-            for one, two in (
-                (mine.year, theirs.year),
-                (mine.month, theirs.month),
-                (mine.day, theirs.day),
-            )
-        )
-        for mine in day.readings
-        for theirs in other.readings
+        any(None not in (one, two) and one != two for one, two in zip(mine, theirs, strict=True))
+        for mine, theirs in product(day.readings, other.readings)
     )
 
 
