@@ -171,16 +171,8 @@ def fit(material: Material, window: int) -> Fitted:
         if cost <= left or must:
             left = max(0, left - cost)
             return True
-        left_out.append(
-            LeftOut(
-                marker=name,
-                path=part.path,
-                title=part.title,
-                heading=part.heading,
-                lines=part.lines,
-                tokens=count_tokens(part.text),
-            )
-        )
+        place = part.model_dump(include={"path", "title", "heading", "lines"})
+        left_out.append(LeftOut(marker=name, tokens=count_tokens(part.text), **place))
         return False
 
     sources = [

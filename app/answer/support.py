@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from operator import itemgetter
 
 from notehop.app.answer.facts import Facts, contradicted, denied, facts_of, lacking, turned
 from notehop.app.answer.material import STATING, Unit, bare, units
@@ -222,7 +223,7 @@ def judged(stated: Stated, found: Sequence[Found]) -> Verdict:
     known = frozenset().union(*(one.known.all_words for one in found))
     names = unnamed(stated.names, known, reading.words)
     if unnamed([stated.first], known, reading.words) and stated.begins_with_name:
-        names = [*{stated.first: None, **dict.fromkeys(names)}]
+        names = [stated.first, *names]
     mark = [stated.denied.mark or said[0].mark] if against and level else []
     if contradicted(stated.facts, near):
         level = 0
@@ -249,7 +250,7 @@ def _put_together(stated: Stated, known: Known, ranked: Sequence[int]) -> tuple[
             for at in ranked
             if at not in picked
         ]
-        gain, at = max(gains, key=lambda one: (one[0], -ranked.index(one[1])), default=(0.0, 0))
+        gain, at = max(gains, key=itemgetter(0), default=(0.0, 0))
         if gain < GAIN:
             break
         picked.append(at)
@@ -261,17 +262,12 @@ def _verbatim(stated: Stated, known: Known) -> tuple[int, ...]:
     size = len(stated.order)
     if size < 3:
         return ()
-    where = [at for at in range(len(known.order) - size + 1) if known.order[at] == stated.order[0]]
-    if not any(known.order[at : at + size] == stated.order for at in where):
+    places = range(len(known.order) - size + 1)
+    if not any(known.order[at : at + size] == stated.order for at in places):
         return ()
     wanted = frozenset(stated.order)
     held = [at for at, words in enumerate(known.words) if words & wanted]
-    whole = [at for at in held if wanted <= known.words[at]]
-    return tuple(whole[:1] or _best_run(held, known, wanted))
-
-
-def _best_run(held: Sequence[int], known: Known, wanted: frozenset[str]) -> list[int]:
-    """The shortest run of units that together hold some words."""
+    # The shortest run of units that together hold its words.
     runs = [
         list(range(first, last + 1))
         for first in held
@@ -279,7 +275,7 @@ def _best_run(held: Sequence[int], known: Known, wanted: frozenset[str]) -> list
         if first <= last
         and wanted <= frozenset().union(*(known.words[at] for at in range(first, last + 1)))
     ]
-    return min(runs, key=len, default=list(held)[:MOST])
+    return tuple(min(runs, key=len, default=held[:MOST]))
 
 
 def _likeness(stated: Stated, known: Known, texts: Sequence[str]) -> list[float]:
