@@ -275,7 +275,8 @@ def _verbatim(stated: Stated, known: Known) -> tuple[int, ...]:
         if first <= last
         and wanted <= frozenset().union(*(known.words[at] for at in range(first, last + 1)))
     ]
-    return tuple(min(runs, key=len, default=held[:MOST]))
+    shortest = min(runs, key=len, default=held[:MOST])
+    return tuple(shortest)
 
 
 def _likeness(stated: Stated, known: Known, texts: Sequence[str]) -> list[float]:
