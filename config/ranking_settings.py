@@ -21,7 +21,7 @@ class ChunkingSettings(Section):
     meaning."""
 
 
-FieldName = Literal["title", "aliases", "tags", "page_type", "h1", "h2", "h3", "content"]
+FieldName = Literal["title", "aliases", "tags", "page_type", "h1", "h2", "h3", "content", "linked"]
 
 
 class LexicalSettings(Section):

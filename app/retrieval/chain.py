@@ -35,6 +35,7 @@ from notehop.app.retrieval.relevance import (
     RelevancePostprocessor,
     TemplatePostprocessor,
     templates_of,
+    with_most_words,
     with_newest,
 )
 from notehop.app.retrieval.rerank import CrossEncoderScorer, RerankPostprocessor
@@ -205,6 +206,8 @@ class QueryChain:
         hits = finder.retrieve(query)
         if wanted.fill and not particular:
             hits = with_newest(view, query, hits, tokenizer, self.narrowed.allowed)
+        if settings.relevance_weight and not particular:
+            hits = with_most_words(view, query, hits, tokenizer)
         query.trace.plan = Explanation(
             intent=taken.intent,
             rule=None if taken.rule is None else taken.rule.phrase,

@@ -83,6 +83,8 @@ def question_words(text: str, tokenizer: Tokenizer, vocabulary: LexicalIndex) ->
     everyday = frozenset(tokenizer(EVERYDAY.get(language, "")))
     found: dict[tuple[str, ...], Word] = {}
     for written, own in tokenizer.query_words(text):
+        if any(map(str.isdigit, written)):
+            own = _named_by_number(written, own, vocabulary)
         tokens = tuple(tokenizer.weights(own, vocabulary))
         # What stands in capitals is none: "CA", "the IT team".
         abbreviated = len(written) > 1 and written.isupper()
@@ -92,6 +94,15 @@ def question_words(text: str, tokenizer: Tokenizer, vocabulary: LexicalIndex) ->
     return tuple(
         word for word in found.values() if not (word.missing and everyday.issuperset(word.tokens))
     ) or tuple(found.values())
+
+
+def _named_by_number(written: str, own: Sequence[str], vocabulary: LexicalIndex) -> Sequence[str]:
+    """Of the tokens of a word with digits, a name such as `F10` or `2024-031`, the one that is the name:
+    others have a part of it. Of a number that no note has as it stands it is its rarest part."""
+    known = sorted(filter(vocabulary.frequency, own), key=vocabulary.frequency)
+    if own[0] in known:
+        return own[:1]
+    return known[:1] if known and not any(map(str.isalpha, written)) else own
 
 
 _known: WeakKeyDictionary[Generation, NDArray[np.float32]] = WeakKeyDictionary()
@@ -230,6 +241,24 @@ def with_newest(
         more.append(NodeWithScore(node=node, score=hits[:FIRST][-1].score if hits else 0.0))
     rest = [hit for hit in hits if hit.node.node_id not in first]
     return [*rest[:FIRST], *more, *rest[FIRST:]]
+
+
+AMONG = 5  # places among which the passage that holds most words of a query stands
+MORE_WORDS = 0.1  # share of the words, by rarity, that it has to hold beyond those before it
+
+
+def with_most_words(view: Snapshot, query: TracedQuery, hits: Nodes, tokenizer: Tokenizer) -> Nodes:
+    """The hits, the one that holds more of the query's words than any of the first in the last of their
+    places: ranks tell nothing of how far a passage leads, so that two middling ones outvote its first."""
+    words = query.words or question_words(query.query_str, tokenizer, view.lexical)
+    ids = [hit.node.node_id for hit in hits]
+    held = view.lexical.held((token for word in words for token in word.tokens), ids)
+    shares = [coverage(words, held.get(id_, ())) for id_ in ids]
+    at = shares.index(max(shares)) if shares else 0
+    if at < AMONG or shares[at] < max(shares[:AMONG]) + MORE_WORDS:
+        return hits
+    moved = NodeWithScore(node=hits[at].node, score=hits[AMONG - 2].score)
+    return [*hits[: AMONG - 1], moved, *hits[AMONG - 1 : at], *hits[at + 1 :]]
 
 
 _SET_FOLDERS = {

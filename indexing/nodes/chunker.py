@@ -28,7 +28,7 @@ from notehop.indexing.vault.properties import property_texts
 if TYPE_CHECKING:
     from notehop.indexing.embed.embedder import TokenOffsets
 
-CHUNKER = "sections-5"  # the rules by which notes are cut; an index made by others is rebuilt
+CHUNKER = "sections-6"  # the rules by which notes are cut; an index made by others is rebuilt
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ from notehop.indexing.stores.model import ChunkRow, NoteRow, NoteStatus
 from notehop.indexing.tokens.tokenizer import Tokenizer, field_tokens
 from notehop.indexing.vault.model import Link, Note
 from notehop.indexing.vault.parse import Read
-from notehop.indexing.vault.properties import with_fields
+from notehop.indexing.vault.properties import linked_names, with_fields
 from notehop.indexing.vault.walk import FileEntry
 
 
@@ -288,6 +288,7 @@ def _chunk_row(node: BaseNode, note: NoteRow, tokenizer: Tokenizer) -> ChunkRow:
         page_type=note.page_type,
         headings=[(int(level), str(text)) for level, text in meta["headings"]],
         content=meta["body"],
+        linked=linked_names(note.front_matter),
     )
     return ChunkRow(
         id=node.node_id,

@@ -28,6 +28,8 @@ BOOSTS: Mapping[str, float] = MappingProxyType(
         "h2": 1.3,
         "h3": 1.1,
         "content": 1.0,
+        # What a note is filed under ("project: [[Tidewatch]]") is what it is about.
+        "linked": 1.0,
     }
 )
 """Weights of the fields where none are given."""

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 # The language that words in Latin letters are in where a language has none.
 _LATIN = dict.fromkeys(("ru", "zh", "ja", "ko"), "en")
 
-FIELDS = ("title", "aliases", "tags", "page_type", "h1", "h2", "h3", "content")
+FIELDS = ("title", "aliases", "tags", "page_type", "h1", "h2", "h3", "content", "linked")
 
 # Of what this package makes of a text, whatever the language: raise the number with any change of what
 # comes out. Indexes made by different rules do not mix.
@@ -207,13 +207,15 @@ def field_tokens(
     page_type: str | None,
     headings: Sequence[tuple[int, str]],
     content: str,
+    linked: Iterable[str] = (),
 ) -> dict[str, tuple[str, ...]]:
     """The tokens of a chunk by field, in the order of :data:`FIELDS`; empty fields are left out.
 
     :param headings: (rank, text), rank from 1; the field h3 holds those of rank 3 and deeper.
+    :param linked: names of the notes that its properties link to.
     """
     by_rank = ([text for at, text in headings if min(at, 3) == rank] for rank in (1, 2, 3))
-    texts = ([title], aliases, tags, [page_type or ""], *by_rank, [content])
+    texts = ([title], aliases, tags, [page_type or ""], *by_rank, [content], linked)
     found = ((field, tokenizer("\n".join(said))) for field, said in zip(FIELDS, texts, strict=True))
     return {field: tuple(tokens) for field, tokens in found if tokens}
 

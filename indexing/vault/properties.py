@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
@@ -207,6 +208,13 @@ def _plain(value: Any) -> Any:
         target, _, display = link[1].partition("|")
         return display.strip() or target.partition("#")[0].rpartition("/")[2]
     return value
+
+
+def linked_names(properties: Mapping[str, Any]) -> tuple[str, ...]:
+    """The names of the notes that properties link to, and what links show in place of them, each once."""
+    links = _WIKILINK.findall(json.dumps(properties, ensure_ascii=False))
+    named = ((target.partition("#")[0].rpartition("/")[2], shown) for target, shown in links)
+    return tuple(dict.fromkeys(name.strip() for pair in named for name in pair if name.strip()))
 
 
 def _listed(entry: Any) -> list[Any]:

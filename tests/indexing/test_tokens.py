@@ -101,6 +101,7 @@ def test_fields_are_tokenized_apart_and_empty_ones_left_out() -> None:
         page_type=None,
         headings=[(1, "Goals"), (2, "Crew"), (2, "Dates"), (3, "Launch"), (5, "Weather")],
         content="",
+        linked=["Saturn V"],
     )
     assert fields == {
         "title": ("apollo",),
@@ -109,6 +110,7 @@ def test_fields_are_tokenized_apart_and_empty_ones_left_out() -> None:
         "h1": ("goal",),
         "h2": ("crew", "date"),
         "h3": ("launch", "weather"),
+        "linked": ("saturn", "v"),
     }
     assert [field for field in product.FIELDS if field in fields] == list(fields)
 

@@ -1,12 +1,16 @@
 """Words that say little: common in the vault, of templates, of lists of links."""
 
+from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from llama_index.core.schema import NodeWithScore, TextNode
 
 from tests.support import product
 from tests.support.fake_index import FakeIndex
+from tests.support.real_index import opened_with
 from tests.support.tables import rows
 
 
@@ -83,3 +87,49 @@ def test_hits_held_back_keep_a_share_of_their_score() -> None:
 def test_a_note_named_exactly_keeps_its_place() -> None:
     named = hit(TEMPLATE, 0.9, signals={"title": {"rank": 1}})
     assert back(named, hit("b.md:0", 0.6))[0] is named
+
+
+@pytest.fixture(scope="module")
+def yard(tmp_path_factory: pytest.TempPathFactory) -> Iterator[product.VaultHandle]:
+    notes = dict(one.values for one in rows(__file__, "yard"))
+    with opened_with(tmp_path_factory.mktemp("yard"), notes) as opened:
+        yield opened
+
+
+@pytest.mark.model
+@pytest.mark.parametrize(
+    ("query", "path"), rows(__file__, "what_a_note_is_filed_under_is_what_it_is_about")
+)
+def test_what_a_note_is_filed_under_is_what_it_is_about(
+    yard: product.VaultHandle, query: str, path: str
+) -> None:
+    assert yard.search(query).hits[0].path == path
+
+
+@pytest.mark.model
+def test_a_name_with_digits_is_no_part_of_it(yard: product.VaultHandle) -> None:
+    assert {one.path for one in yard.ask("K7").citations} == {"Rules/Slip.md"}
+
+
+def with_most_words(query: str, *texts: str) -> list[str]:
+    """The ids of hits in their new order, which are their numbers."""
+    hits = [hit(str(at), 1 - at / 100) for at in range(len(texts))]
+    view: Any = SimpleNamespace(lexical=words_of(*texts))
+    query_ = product.TracedQuery(query)
+    found = product.with_most_words(view, query_, hits, product.Tokenizer("en"))
+    assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
+    return [one.node.node_id for one in found]
+
+
+FILLING = ("The mast.", "The deck.", "Down to the shore.", "A payment.", "The shed.", "The slip.")
+
+
+def test_the_passage_with_most_words_is_among_the_first() -> None:
+    order = with_most_words("the down payment of Oskar", *FILLING, "Down payment by Oskar.")
+    assert order == ["0", "1", "2", "3", "6", "4", "5"]
+
+
+def test_where_one_of_the_first_has_as_many_words_none_is_brought() -> None:
+    texts = ("Down payment, Oskar.", *FILLING, "Down payment by Oskar.")
+    assert with_most_words("the down payment of Oskar", *texts) == [*map(str, range(8))]
+    assert with_most_words("of what nobody speaks", *FILLING) == [*map(str, range(6))]
