@@ -166,7 +166,9 @@ class Checked:
     warnings: tuple[str, ...] = ()
 
 
-WITHIN = 1.0  # seconds in which vectors are compared; the sentences after it are compared by words
+CHECKED_WITHIN = (
+    1.0  # seconds in which vectors are compared; the sentences after it are compared by words
+)
 
 
 class Checker:
@@ -193,7 +195,7 @@ class Checker:
 class _Check:
     def __init__(self, reading: Reading, vault: str, material: Material) -> None:
         self._reading, self._vault, self._material = reading, vault, material
-        self._until = time.perf_counter() + WITHIN
+        self._until = time.perf_counter() + CHECKED_WITHIN
         self._sources = {source.marker: source for source in material.sources}
         self._known: dict[str, Known] = {}
         self._late, self._broken = 0, ""
