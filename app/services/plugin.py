@@ -51,11 +51,10 @@ def shipped() -> dict[str, bytes]:
 def plugin_state(vault: Path) -> PluginState:
     """Look at a vault, and change nothing.
 
-    :raises VaultError: if it is no folder, or the app has never opened it as a vault.
+    :param vault: a folder, as :func:`locate` finds it.
+    :raises VaultError: if the app has never opened it as a vault.
     :raises PluginFailed: if its folder of plugins leads out of it, or another plugin is there.
     """
-    if not vault.is_dir():
-        raise VaultError(f"{printable(str(vault))}: there is no such folder; name your vault's")
     if not (vault / _FOLDER[0]).is_dir():
         raise VaultError(
             f"{printable(str(vault))}: has no folder .obsidian, which the app makes; open it in Obsidian "
