@@ -83,9 +83,8 @@ def question_words(text: str, tokenizer: Tokenizer, vocabulary: LexicalIndex) ->
     everyday = frozenset(tokenizer(EVERYDAY.get(language, "")))
     found: dict[tuple[str, ...], Word] = {}
     for written, own in tokenizer.query_words(text):
-        if any(map(str.isdigit, written)):
-            own = _named_by_number(written, own, vocabulary)
-        tokens = tuple(tokenizer.weights(own, vocabulary))
+        meant = _named_by_number(written, own, vocabulary)
+        tokens = tuple(tokenizer.weights(meant, vocabulary))
         # What stands in capitals is none: "CA", "the IT team".
         abbreviated = len(written) > 1 and written.isupper()
         if tokens not in found and (abbreviated or not small.issuperset(own)):
@@ -99,6 +98,8 @@ def question_words(text: str, tokenizer: Tokenizer, vocabulary: LexicalIndex) ->
 def _named_by_number(written: str, own: Sequence[str], vocabulary: LexicalIndex) -> Sequence[str]:
     """Of the tokens of a word with digits, a name such as `F10` or `2024-031`, the one that is the name:
     others have a part of it. Of a number that no note has as it stands it is its rarest part."""
+    if not any(map(str.isdigit, written)):
+        return own
     known = sorted(filter(vocabulary.frequency, own), key=vocabulary.frequency)
     if own[0] in known:
         return own[:1]
