@@ -40,8 +40,10 @@ class TokenOffsets:
         """
         self._tokenizer = tokenizer
         # Whether blanks always end a token and leave none: so it is for BERT and its kin.
-        kind = type(getattr(tokenizer, "pre_tokenizer", None)).__name__
-        self._by_words = kind in ("BertPreTokenizer", "Whitespace", "WhitespaceSplit")
+        self._by_words = True
+        if hasattr(tokenizer, "pre_tokenizer"):
+            kind = type(tokenizer.pre_tokenizer).__name__
+            self._by_words = kind in ("BertPreTokenizer", "Whitespace", "WhitespaceSplit")
         # To tokenize a vault a second time would cost a tenth of embedding it.
         self._size_of_word = lru_cache(maxsize=200_000)(lambda word: len(self(word)))
         self.specials: int = tokenizer.num_special_tokens_to_add(False)
