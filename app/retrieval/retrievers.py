@@ -13,7 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from llama_index.core.base.embeddings.base import BaseEmbedding
+from llama_index.core.llms import MockLLM
 from llama_index.core.retrievers import BaseRetriever, QueryFusionRetriever
+from llama_index.core.retrievers.fusion_retriever import FUSION_MODES
 from llama_index.core.schema import BaseNode, NodeWithScore
 from llama_index.retrievers.bm25 import BM25Retriever
 
@@ -284,9 +286,14 @@ class WeightedFusionRetriever(TracedRetriever, QueryFusionRetriever):
         self._dispatch = dispatch
         self._deciding = frozenset(deciding)
         self._widening = widening
-        # Its base class would look for a language model, and for packages with others, each time.
-        BaseRetriever.__init__(self)
-        self.similarity_top_k, self.query_gen_prompt = similarity_top_k, ""
+        super().__init__(
+            list(self._signals.values()),
+            llm=MockLLM(),
+            mode=FUSION_MODES.RECIPROCAL_RANK,
+            num_queries=1,
+            use_async=False,
+            similarity_top_k=similarity_top_k,
+        )
 
     def find(self, query: TracedQuery) -> Nodes:
         """Return the best hits; raise what the first signal raised, if none answered."""
