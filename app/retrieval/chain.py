@@ -206,7 +206,8 @@ class QueryChain:
         hits = finder.retrieve(query)
         if wanted.fill and not particular:
             hits = with_newest(view, query, hits, tokenizer, self.narrowed.allowed)
-        if settings.relevance_weight and not particular:
+        # Of a note that is named, its passages are found by that.
+        if settings.relevance_weight and not (particular or subject.found):
             hits = with_most_words(view, query, hits, tokenizer)
         query.trace.plan = Explanation(
             intent=taken.intent,

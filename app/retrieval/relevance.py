@@ -96,13 +96,13 @@ def question_words(text: str, tokenizer: Tokenizer, vocabulary: LexicalIndex) ->
 
 
 def _named_by_number(written: str, own: Sequence[str], vocabulary: LexicalIndex) -> Sequence[str]:
-    """Of the tokens of a word with digits, a name such as `F10` or `2024-031`, the one that is the name:
-    others have a part of it. Of a number that no note has as it stands it is its rarest part."""
+    """Of the tokens of a word with digits, a name such as `F10` or `2024-031`, the one that is the name, and
+    words in it: others have a 10. Of a number that no note has as it stands it is its rarest part."""
     if not any(map(str.isdigit, written)):
         return own
     known = sorted(filter(vocabulary.frequency, own), key=vocabulary.frequency)
     if own[0] in known:
-        return own[:1]
+        return [own[0], *(one for one in own[1:] if one.isalpha() and len(one) > 1)]
     return known[:1] if known and not any(map(str.isalpha, written)) else own
 
 
