@@ -35,6 +35,10 @@ REMEMBERED = 512  # sources whose passages are remembered: questions come back t
 
 _BLOCK_ID = re.compile(r"(?<![ \t])[ \t]+\^[A-Za-z0-9-]+\s*$")
 
+_BEHIND = ("— ", "– ")
+_OF_WHOM = re.compile(r"(?m)^(?![—–]).*\n+(?=([—–] ?(?!\d)\S.{,160})$(?!\n+[—–]))")
+"""A line above one that says whose words it is, which is of no list or dialogue."""
+
 _LABEL = re.compile(r"(\*\*|__)[^*_]+\1:?")
 _WORD = re.compile(r"\w")
 _NUMBER = re.compile(r"\d")
@@ -80,7 +84,8 @@ class Passage:
     stands before it in its paragraph, which is there on purpose. ``entry`` is a number of its own for
     each of several things that stand beside one another and go on with none: a labelled line, a card, a
     command with the line that says what it does; 0 for all else. ``is_fragment`` tells that it is code that
-    says nothing alone: the beginning of a program, or what no sentence or heading introduces.
+    says nothing alone: the beginning of a program, or what no sentence or heading introduces. ``part``
+    counts the rules (``---``) above it in the source.
     """
 
     text: str
@@ -98,6 +103,7 @@ class Passage:
     begins_line: bool = False
     entry: int = 0
     is_fragment: bool = False
+    part: int = 0
 
     @property
     def heading(self) -> str:
@@ -136,7 +142,7 @@ def passages(text: str, sentences: SentenceSpans, table_head: str = "") -> tuple
     found: list[Passage] = []
     leads: dict[int, Stretch] = {}
     above: tuple[str, ...] = ()
-    for number, block in enumerate(_with_entries([*_blocks(text)])):
+    for number, block in enumerate(_with_entries(_with_sources([*_blocks(text)]))):
         if block.shape.headings != above:
             above, leads = block.shape.headings, {}
         lead = leads.get(block.depth - 1 if block.kind == "item" else block.depth, _NOTHING)
@@ -244,7 +250,8 @@ def _passage(
         mark=block.shape.mark if first else "",
         # A mark may stand in between.
         begins_line=bisect_left(breaks, at - 2) < bisect_right(breaks, at),
-        written=block.shape.written or (piece.text if block.whole and breaks else ""),
+        written=block.shape.written
+        or (piece.text if (block.whole and breaks) or _of_whom(piece.text) else ""),
     )
 
 
@@ -252,19 +259,24 @@ def _pieces(block: _Block, sentences: SentenceSpans) -> list[Stretch]:
     body = block.body
     if _FILE.fullmatch(body.words()):
         return []
-    if (block.depth or block.whole) and len(body.text) <= LONGEST_ITEM:
+    whole = block.depth or block.whole or _of_whom(body.text)
+    if whole and len(body.text) <= LONGEST_ITEM:
         return [body.part(0, len(body.text))]
     return [body.part(start, end) for start, end in _whole(body.text, sentences(body.text))]
 
 
 def _whole(text: str, spans: Sequence[Range]) -> list[Range]:
     """The sentences, one of a word or two ("No.") joined to the one that says why, and a label to what it
-    labels."""
+    labels, and whose words they are to the last of them."""
     found: list[Range] = []
+    sources = _of_whom(text)
     for start, end in spans:
         before = text[slice(*found[-1])] if found else ""
         marks = not _WORD.search(text, start, end)  # "3.\*."
-        if found and (marks or _leads(before)) and not before.endswith("\n"):
+        line = text.rfind("\n", 0, start) + 1
+        source = line in sources or (line < start and text.startswith(_BEHIND, start))
+        leads = (marks or _leads(before)) and not before.endswith("\n")
+        if found and (source or leads):
             found[-1] = found[-1][0], end
         else:
             found.append((start, end))
@@ -273,6 +285,27 @@ def _whole(text: str, spans: Sequence[Range]) -> list[Range]:
 
 def _leads(text: str) -> bool:
     return len(_TOKEN.findall(text)) <= SHORTEST or _LABEL.fullmatch(text.strip()) is not None
+
+
+def _with_sources(blocks: Sequence[_Block]) -> list[_Block]:
+    """The blocks, a paragraph that says whose the words above it are as the last line of that."""
+    found: list[_Block] = []
+    for block, after in zip(blocks, [*blocks[1:], _Block(_NOTHING, Passage("", 0))], strict=False):
+        last, own = found[-1] if found else block, block.body
+        lines = f"{last.body.text}\n{own.text}"
+        same = block.kind == "prose" and replace(last.shape, group=block.shape.group) == block.shape
+        below = len(last.body.text) + 1 in _of_whom(f"{lines}\n{after.body.text}")
+        if found and same and below:
+            origins = [*last.body.origins, own.origins[0] - 1, *own.origins]
+            found[-1] = replace(last, body=Stretch(lines, origins))
+        else:
+            found.append(block)
+    return found
+
+
+def _of_whom(text: str) -> list[int]:
+    """Where lines begin that say whose the words above them are."""
+    return [one.end() for one in _OF_WHOM.finditer(text)]
 
 
 CARDS = 3  # paragraphs or commands of one shape from which on each is one of several
@@ -358,12 +391,13 @@ def _blocks(text: str) -> Iterator[_Block]:
     lines = [(one.start(), one.end()) for one in _LINE.finditer(text)]
     marks: list[str] = []
     head: Token | None = None
-    group, headed = 0, False
+    group, part, headed = 0, 0, False
     above: dict[str, str] = {}  # rank of a heading ("h2") -> its text
     titles: list[Stretch] = []  # of the quotes around a block; empty where one has none
 
     def shape(kind: Kind, **more: Any) -> Passage:
-        return Passage("", 0, kind=kind, group=group, headings=tuple(above.values()), **more)
+        headings = tuple(above.values())
+        return Passage("", 0, kind=kind, group=group, part=part, headings=headings, **more)
 
     for at, token in enumerate(tokens):
         before = tokens[at - 1].type if at else ""
@@ -377,6 +411,8 @@ def _blocks(text: str) -> Iterator[_Block]:
             titles.pop()
         elif token.type in _GROUPS and not marks:
             group += 1
+        elif token.type == "hr":
+            part += 1
         elif token.type == "inline" and before == "heading_open":
             rank, heading, headed = tokens[at - 1].tag, token.content.strip(), True
             above = {one: text for one, text in above.items() if one < rank} | {rank: heading}
@@ -443,6 +479,7 @@ def _is_callout_title(tokens: Sequence[Token], at: int) -> bool:
         and tokens[at + 2].type != "blockquote_close"
         and len(_TOKEN.findall(text)) < TITLE
         and not text.endswith(_STOPS)
+        and not tokens[at + 3].content.startswith(_BEHIND)
     )
 
 

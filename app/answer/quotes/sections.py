@@ -96,7 +96,9 @@ class Sections:
         inside: Sequence[int] = [
             at
             for at, each in enumerate(read)
-            if each.heading == passage.heading and not (defined and is_view(each))
+            if each.heading == passage.heading
+            and (each.part == passage.part or {"list", "comparison"} & self.forms)
+            and not (defined and is_view(each))
         ]
         orders = {one.order}
         abbreviated = self.asked.question.abbreviated
