@@ -11,12 +11,13 @@ from itertools import pairwise
 from notehop.app.answer.draft import Quote
 from notehop.app.answer.names import names_of
 from notehop.app.answer.quotes.asked_question import Asked, Candidate
-from notehop.app.answer.quotes.exact import FILED_ON
+from notehop.app.answer.quotes.exact import FILED_ON, has_date
 from notehop.app.answer.quotes.passages import Passage, properties
 from notehop.app.answer.quotes.reading import NAMING, Named
 from notehop.app.answer.quotes.sections import length_of
 from notehop.app.answer.quotes.words import WORD_LISTS
 from notehop.indexing.tokens.words import fold
+from notehop.indexing.vault.plain import LABELLED
 from notehop.indexing.vault.properties import BETWEEN
 
 TYPED = ("number_there", "date_there", "name_there", "place_there")
@@ -121,10 +122,18 @@ class AskedProperties:
         typed = any(one.features.get(name) for name in ("number_there", "date_there"))
         return typed and not one.features.get("measure_not_there")
 
-    def quoted(self, named: Named) -> Quote:
+    def has_more(self, named: Named, one: Passage) -> bool:
+        """Whether a property has a word of the question that its note is not called by."""
+        return self.asked.share({*self.words(one.text)} - self.asked.name_words(named)) > 0
+
+    def quoted(self, named: Named, *, beside: bool = False) -> Quote:
         """The properties that are asked for by their keys, and the others that say something of the
-        note where more is asked: "who wrote it" does not ask for its author by the key."""
-        listed = properties(named.source.text)
+        note where more is asked: "who wrote it" does not ask for its author by the key. Beside a better
+        quote only those that have more of the question."""
+        every = properties(named.source.text)
+        more = [it for it in every if self.has_more(named, it)]
+        dated = [it for it in every if "date" in self.forms and has_date(it.text)]
+        listed = [it for it in every if it in [*more, *dated]] if beside and more else every
         shown = [one for one in listed if self._asked_key(one)]
         known = self.asked.name_words(named).union(*(self.words(_key(one)) for one in shown))
         if not shown or len(self.asked.words - known) > BESIDE_A_KEY:
@@ -153,6 +162,16 @@ def section(one: Candidate) -> list[int]:
     """The places of what stands under the heading of a passage."""
     own = one.passage.headings
     return [at for at, each in enumerate(one.read) if each.headings == own]
+
+
+_IMPORTED = re.compile(r"(?i)metadata$|((full|document) )?(title|tags|category)\b|last highlighted")
+
+
+def is_imported(one: Candidate) -> bool:
+    """Whether a passage is of a list of properties, as importers write them."""
+    its = [one.read[at] for at in section(one)]
+    listed = all(each.kind == "item" and LABELLED.match(each.text) for each in its)
+    return listed and any(map(_IMPORTED.match, (one.heading, *(each.text for each in its))))
 
 
 class AskedFields:

@@ -276,7 +276,8 @@ class Sections:
     def quoted(self, one: Candidate, orders: set[int], begin: int) -> list[Quote]:
         """What is quoted of a source, in its order."""
         read = one.read
-        # What introduces code comes with it.
+        # What introduces code comes with it, a heading stands below the quote.
+        orders = {at for at in orders if at >= begin or read[at].kind != "heading"}
         above = [at for at in orders if at < begin and read[at].text != read[begin].lead]
         answering = [at for at in orders if at >= begin]
         scrap = length_of(read[at] for at in answering) <= SAYS_LITTLE

@@ -15,12 +15,14 @@ from notehop.app.answer.draft import Quote
 from notehop.app.answer.quotes.asked_question import Asked, Candidate
 from notehop.app.answer.quotes.events import AskedEvents
 from notehop.app.answer.quotes.exact import DIGITS
+from notehop.app.answer.quotes.passages import properties
 from notehop.app.answer.quotes.properties import (
     OPEN,
     AskedFields,
     AskedProperties,
     has_typed,
     is_cause,
+    is_imported,
     section,
 )
 from notehop.app.answer.quotes.reading import Named
@@ -181,6 +183,9 @@ class _Selection:
             less = worth[order[0]] - worth[at] if self.form == "list" else top.score - one.score
             if shown and at not in wanted and less > near:
                 continue
+            if shown and self._only_files(one):
+                shown.append(one.words)  # Nothing worse stands in its place.
+                continue
             if is_one_of_rows(one, self.forms):
                 agrees = agreement_of(one.passage, self.asked)
                 if shown and agrees < bar:
@@ -191,12 +196,16 @@ class _Selection:
             if (same and at not in wanted) or (shown and length_of([one.passage]) > left):
                 continue
             orders, begin = {*section(one)}, one.order
-            if one is not self.field:
+            if is_imported(one):
+                more = self.properties.has_more
+                orders = {it for it in orders if it == begin or more(one.named, read[it])}
+                begin = min(orders)
+            elif one is not self.field:
                 orders, begin = sections.around(one, min(of_one, left))
             left -= length_of(read[each] for each in orders)
             shown.append(frozenset(self.words(" ".join(read[each].text for each in orders))))
             if read[begin].kind == "property":
-                quotes.append(self.properties.quoted(one.named))
+                quotes.append(self.properties.quoted(one.named, beside=len(shown) > 1))
             else:
                 quotes += sections.quoted(one, orders, begin)
         day = top.named.day
@@ -332,9 +341,20 @@ class _Selection:
                 # To a question for yes or no a value that it has is the answer.
                 tells = self.form == "yesno" or self.properties.tells(named)
                 return tells and self.properties.may_be_asked(one)
-            return not named.source.path.endswith(".base") or self.asked.is_named(named)
+            outline = named.source.path.endswith(".base") and not self.asked.is_named(named)
+            return not outline and not self._only_files(one)
 
         return [one for one in found if may(one)] or found
+
+    def _only_files(self, one: Candidate) -> bool:
+        """Whether a passage is of the properties of a note, without more of the question than its name; an
+        open question may have one word for the key of a note that it names."""
+        named, listed = one.named, [one.passage] if is_imported(one) else []
+        if one.passage.kind == "property":
+            left = self.asked.words - self.asked.name_words(named)
+            by_name = self.form == "open" and len(left) == 1 and self.asked.is_named(named)
+            listed = [] if by_name else [*properties(named.source.text)]
+        return bool(listed) and not any(self.properties.has_more(named, it) for it in listed)
 
     def _of_the_name(self, found: list[Candidate]) -> list[Candidate]:
         """The candidates without notes whose name goes on with a digit behind that of one which is named:
