@@ -58,7 +58,7 @@ class Material:
     metadata of its node. ``listed`` says what the sources have in common, where they are the notes of
     a kind that a question wants listed; empty where they were searched for. ``tasks``: open tasks were
     asked for, whose ranges stand in the metadata of each. ``own`` is a follow-up without the subject
-    that it carries; empty for other questions.
+    that it carries; empty for other questions. ``phrases`` stand in quotes in the question.
     """
 
     sources: tuple[Source, ...] = ()
@@ -69,6 +69,7 @@ class Material:
     listed: str = ""
     tasks: bool = False
     own: str = ""
+    phrases: tuple[str, ...] = ()
 
     def of(self, name: str) -> Mapping[str, Any]:
         """The metadata of a source or connected note; empty where there are none."""

@@ -42,7 +42,7 @@ from notehop.app.answer.draft import UNCITED, Draft, listed, silent
 from notehop.app.answer.material import Material, material_of
 from notehop.app.models import Citation, Evidence, Source
 from notehop.app.models.reply import doubts
-from notehop.app.retrieval.components import traced
+from notehop.app.retrieval.components import TracedQuery, traced
 
 Made = TypeVar("Made", Draft, Response)
 
@@ -198,6 +198,9 @@ class VaultSynthesizer(BaseSynthesizer):
         _dispatcher.event(SynthesizeStartEvent(query=query))
         _refuse(response_kwargs)
         material = material_of([*nodes, *(additional_source_nodes or ())], self._vault)
+        if isinstance(query, TracedQuery):
+            phrases = (one[1:-1] for one in query.trace.filters if one.startswith('"'))
+            material = replace(material, phrases=tuple(phrases))
         pieces = self._answered(query if isinstance(query, str) else query.query_str, material)
         response: Response | StreamingResponse
         if self._streaming:

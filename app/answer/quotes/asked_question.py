@@ -15,7 +15,7 @@ from notehop.app.answer.quotes.question import COMPARATIVE, Question, form_words
 from notehop.app.answer.quotes.reading import NAMING, Named, Reading, Term
 from notehop.app.answer.quotes.words import by_language
 from notehop.app.retrieval.intents import NEWEST
-from notehop.indexing.tokens.words import fold
+from notehop.indexing.tokens.words import fold, joined_words
 from notehop.indexing.vault.properties import BETWEEN
 
 EVERYDAY = 0.6  # what an everyday word weighs that no note has: they may well have another for it
@@ -70,7 +70,9 @@ _PAST = by_language("past_")
 class Asked:
     """A question, read once for all passages."""
 
-    def __init__(self, question: Question, reading: Reading) -> None:
+    def __init__(self, question: Question, reading: Reading, phrases: Sequence[str] = ()) -> None:
+        """:param phrases: what a passage that answers is to hold, as it stands in quotes in the question."""
+        self._phrases = [joined_words(one) for one in phrases]
         self.question = question
         self.reading = reading
         terms = tuple(
@@ -188,6 +190,8 @@ class Asked:
 
     def is_told_more(self, one: Candidate) -> bool:
         """Whether a passage says anything that the question does not."""
+        if self.is_meant(one.passage):
+            return True
         if one.passage.kind == "property":
             return not one.features["bare"] or one.features["title_share"] >= 1
         if one.passage.kind not in ("prose", "item"):
@@ -198,6 +202,11 @@ class Asked:
             return one.fresh > 0
         label = one.features["bare"] and not self.has_phrase(one.passage.text)
         return bool(one.features["title_tells"]) or (one.fresh > 0 and not label)
+
+    def is_meant(self, passage: Passage) -> bool:
+        """Whether a passage has a phrase of the question, or is a part of one."""
+        said = joined_words(passage.text) if self._phrases else ""
+        return any(one in said or (said.strip() and said in one) for one in self._phrases)
 
     def is_told_when(self, passage: Passage, named: Named) -> bool:
         """Whether its note tells by its name when what a passage says was, where that is asked for."""

@@ -41,7 +41,7 @@ from notehop.app.answer.themes import Group, groups_of
 from notehop.app.models import Source
 from notehop.app.retrieval.abbreviations import spells
 from notehop.app.retrieval.subqueries import parts_of, questions_in
-from notehop.indexing.tokens.words import fold
+from notehop.indexing.tokens.words import fold, joined_words
 
 DOUBT = 0.8  # likelihood of what seems to be surer, and may be beside the point
 
@@ -259,14 +259,23 @@ def unmentioned(asked: Asked, sources: Sequence[Named]) -> list[str]:
 
 
 def look(
-    query: str, sources: Sequence[Named], reading: Reading, limit: int, own: str = ""
+    query: str,
+    sources: Sequence[Named],
+    reading: Reading,
+    limit: int,
+    own: str = "",
+    phrases: Sequence[str] = (),
 ) -> Looked:
     """Find what of the sources answers best; of a query with several questions, what answers each.
 
     :param sources: best first, connected notes last.
     :param limit: sources at most.
-    :param own: as in :class:`Material`.
+    :param own: as in :class:`Material`, and so ``phrases``.
     """
+    names = joined_words("\n".join("\n".join((one.source.heading, *one.called)) for one in sources))
+    # What is called so need not say it.
+    if phrases := [one for one in phrases if joined_words(one) not in names]:
+        return _look(query, sources, reading, limit, phrases=phrases)
     if own:
         return _look_carried(query, own, sources, reading, limit)
     (first, alone), *then = parts_of(query)
@@ -318,13 +327,23 @@ def _together(quotes: Sequence[Quote], more: Sequence[Quote]) -> list[Quote]:
 
 
 def _look(
-    query: str, sources: Sequence[Named], reading: Reading, limit: int, *, brief: bool = False
+    query: str,
+    sources: Sequence[Named],
+    reading: Reading,
+    limit: int,
+    *,
+    brief: bool = False,
+    phrases: Sequence[str] = (),
 ) -> Looked:
-    asked = Asked(read(query), reading)
+    asked = Asked(read(query), reading, phrases)
     ranked = score(asked, sources)
+    meant = [one for one in ranked if asked.is_meant(one.passage)]
+    ranked = meant or ranked
     answers = likelihood(features(asked, ranked, sources))
     if answers >= SURE and _in_doubt(asked, ranked):
         answers = DOUBT
+    if meant:
+        answers = max(answers, EVEN)
     return Looked(
         select(ranked, asked, sources, limit, brief=brief or answers < SURE),
         answers,
@@ -424,7 +443,9 @@ class ExtractiveSynthesizer(VaultSynthesizer):
         return known or self._look(query, material).answers
 
     def _look(self, query: str, material: Material) -> Looked:
-        return look(query, evidence_of(material), self._reading, SOURCES, material.own)
+        return look(
+            query, evidence_of(material), self._reading, SOURCES, material.own, material.phrases
+        )
 
 
 def _place(source: Source) -> tuple[str, tuple[int, int], str]:

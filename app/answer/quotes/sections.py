@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
+from itertools import takewhile
 
 from notehop.app.answer.draft import Part, Quote, laid_out
 from notehop.app.answer.material import headings_at
@@ -104,6 +105,11 @@ class Sections:
         abbreviated = self.asked.question.abbreviated
         if "news" in one.features:
             return orders, one.order
+        if passage.kind in ("item", "row") and self.asked.is_meant(passage):
+            below = range(one.order + 1, len(read))
+            return orders.union(
+                takewhile(lambda at: read[at].depth > passage.depth, below)
+            ), one.order
         if abbreviated:
             # What goes on with the entry of a glossary says more of it.
             entry = [at for at, other in enumerate(read) if other.block == passage.block]
