@@ -146,7 +146,7 @@ def search(
     wanted = how.query(
         SearchQuery, words(query), filters, literal, results=kind, min_score=min_score
     )
-    shown = partial(show_hits, scores=scores)
+    shown = partial(show_hits, query=wanted.query, scores=scores)
     _reply(options, options.place(), wanted, lambda vault: vault.search(wanted), shown)
 
 

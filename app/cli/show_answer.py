@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 
 from notehop.app import models
@@ -14,7 +15,8 @@ from notehop.indexing.vault.plain import flat
 SUPPORT = {"high": "supported", "partial": "supported in part", "none": "not supported"}
 
 QUOTED, SNIPPET = 200, 280
-"""Characters of a quote and of a hit that are shown; `--json` has all of them."""
+"""Characters of a quote and of a hit that are shown; `--json` has all of them. Words of a query are looked
+for in the first of these, so that something follows them."""
 
 
 def show_answer(answer: models.Answer, *, written: bool = False) -> None:
@@ -52,17 +54,32 @@ def show_answer(answer: models.Answer, *, written: bool = False) -> None:
     _close(answer, answer.sources)
 
 
-def show_hits(result: models.SearchResult, *, scores: bool = False) -> None:
-    """Print the hits of a search with their beginnings, and the connected notes."""
+def show_hits(result: models.SearchResult, query: str = "", *, scores: bool = False) -> None:
+    """Print the hits of a search, with what of each has most words of the query, and connected notes."""
     _searched(result)
+    query = " ".join((query, *result.searched_for.values()))
     if not result.hits:
         show("Nothing in the vault matches.")
     for number, hit in enumerate(result.hits):
         if number:
             show("")
         _show_source(hit, scores=scores)
-        show(_cut(flat(hit.text), SNIPPET), indent=4, style="dim")
+        show(_snippet(hit.text, query), indent=4, style="dim")
     _close(result, result.hits)
+
+
+_BEGINS = re.compile(r"\A|\n|(?<=[.!?…])\s")  # a line, or a sentence of one
+
+
+def _snippet(text: str, query: str) -> str:
+    """What has most words of a query, from a line or sentence on; the first where several do."""
+    from notehop.indexing.tokens.tokenizer import Tokenizer
+    from notehop.indexing.tokens.words import detect_language
+
+    tokens = Tokenizer(detect_language([query, text]))
+    wanted = frozenset(tokens.query(query))
+    shown = (_cut(flat(text[one.end() :]), SNIPPET) for one in _BEGINS.finditer(text))
+    return max(shown, key=lambda one: len(wanted.intersection(tokens(one[:QUOTED]))))
 
 
 def _cut(text: str, most: int) -> str:

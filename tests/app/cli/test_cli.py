@@ -8,7 +8,9 @@ import pytest
 from typer.testing import Result
 
 from tests.support.commands import call, options
+from tests.support.notes import write_notes
 from tests.support.product import app
+from tests.support.real_index import real_index
 from tests.support.tables import rows
 
 
@@ -175,6 +177,24 @@ def test_ask_shows_citations_and_then_connected_notes(indexed: tuple[Path, Path]
     assert "[C1]" in connected
     assert "linked from source 1" in connected
     assert shown.stderr == ""
+
+
+@pytest.mark.model
+def test_a_search_shows_what_matched(tmp_path: Path) -> None:
+    above = (
+        "The ferry leaves at nine, and the deck is wet before that. Nobody waits for those who are late. "
+        * 4
+    )
+    text = f"{above}\n\n- paint the rails\n- the varnish needs two days\n- oil the blocks\n"
+    folder = write_notes(tmp_path / "vault", {"Jobs.md": text})
+    real_index(folder, tmp_path / "index")
+    for query in ("varnishing", "varnisch"):
+        hit = call("search", query, *options(folder, tmp_path / "index")).stdout
+        assert "the varnish needs two days" in hit
+    assert (
+        "    The ferry leaves"
+        in call("search", "nine", *options(folder, tmp_path / "index")).stdout
+    )
 
 
 @pytest.mark.model
