@@ -144,6 +144,14 @@ def test_words_that_no_note_has_are_told(vault: VaultHandle) -> None:
     assert of_the_form.mode == "extractive"
     assert "No note has" not in of_the_form.answer
     assert "No note has" not in vault.ask("how big is the salt marsh project").answer
+    # In what order, and how, something is asked for.
+    for by in (
+        "which part of the sea wall is the longest",
+        "what mustn't I do at the hide",
+        "which gate is the slowest",
+    ):
+        told = vault.ask(by)
+        assert (told.mode, "No note has" in told.answer) == ("extractive", False)
 
 
 def test_a_comparison_says_which_side_is_missing(vault: VaultHandle) -> None:

@@ -31,7 +31,7 @@ from notehop.app.answer.quotes.asked_question import Asked, Candidate
 from notehop.app.answer.quotes.exact import has_bare_amount, has_number
 from notehop.app.answer.quotes.passages import passages
 from notehop.app.answer.quotes.properties import has_typed
-from notehop.app.answer.quotes.question import read, says_form
+from notehop.app.answer.quotes.question import is_asked_by, read, says_form
 from notehop.app.answer.quotes.reading import Named, Reading, evidence_of, refers, somebody_in
 from notehop.app.answer.quotes.scoring import score, weights
 from notehop.app.answer.quotes.sections import notes_of_sides, says_compared
@@ -146,12 +146,15 @@ LONG_WORD = 6  # letters from which a word is said by a longer one that holds it
 
 def _to_name(words: Sequence[str], sources: Sequence[Named]) -> list[str]:
     """Those of some words that no note has which are worth naming: no bare numbers, which are amounts or
-    years more often than names, and none that stands within a longer word of the sources."""
+    years more often than names, none by which it is only asked, and none that stands within a longer word
+    of the sources."""
     there = fold("\n".join(f"{one.source.title}\n{one.source.text}" for one in sources)).casefold()
     return [
         word
         for word in words
-        if not word.isdecimal() and (len(word) < LONG_WORD or fold(word).casefold() not in there)
+        if not word.isdecimal()
+        and not is_asked_by(word)
+        and (len(word) < LONG_WORD or fold(word).casefold() not in there)
     ]
 
 

@@ -321,6 +321,17 @@ def says_form(word: str) -> bool:
     )
 
 
+_ASKED_BY = re.compile("|".join((*WORD_LISTS["asks"], *WORD_LISTS["asked_by"])))
+_MOST = re.compile(r"e?st(?:e[nrsm]?)?$")  # "longest", "längste", as they say "longer", "länger"
+
+
+def is_asked_by(word: str) -> bool:
+    """Whether a word says in what order, or how, something is asked for, which a note that tells it need not
+    say: "lowest", "mustn't"."""
+    plain = fold(word).casefold().replace("’", "'")
+    return bool(_ASKED_BY.fullmatch(plain) or COMPARATIVE.fullmatch(_MOST.sub("er", plain)))
+
+
 def _defined(plain: str) -> str:
     """What a question wants to have defined; empty where it asks for something else."""
     if _DEFINES.search(plain) is None or _NO_TERM.search(plain):
