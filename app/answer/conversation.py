@@ -10,7 +10,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Generator, Sequence, Set
 from dataclasses import dataclass, field, replace
-from itertools import chain, combinations, dropwhile, groupby, takewhile
+from itertools import chain, combinations, dropwhile
 
 from llama_index.core.base.llms.generic_utils import messages_to_history_str
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
@@ -220,46 +220,9 @@ def asked_again(text: str, last: Turn, content: Sequence[str], *, named: bool) -
     return with_subject(base, f"{carried[1]} {written}" if carried else written)
 
 
-def in_its_place(
-    other: str, last: Turn, content: Sequence[str], likeness: Callable[[str], float]
-) -> list[str]:
-    """The last question with what a follow-up names in the place of words of it that are like that, the
-    likest first: "and methanol?" after "how much chloroform per sample?". A word of it stays.
-
-    :param content: the words of the last question that say something, as they are written.
-    :param likeness: of words to what is named.
-    """
-    base, name = asked_last(last), _named_in(other)
-    words = [*_WORD.finditer(base)]
-    own = {_plain(one) for one in content}
-    if len(own) < FEW or not name:
-        return []
-    groups = groupby(range(len(words)), lambda at: _plain(words[at][0]) in own)
-    runs = [(each[0], each[-1] + 1) for says, group in groups if says and (each := [*group])]
-    spans = {run for run in runs if len(runs) > 1}
-    if not is_bare(other):
-        # "And the kitchen?": what has an article, too, or a name for a name.
-        spans = {run for run in runs if run[0] and _leads(words[run[0] - 1][0])}
-        if name[0].isupper():
-            capitals = [at for at in range(1, len(words)) if words[at][0][0].isupper()]
-            led = [[*takewhile(capitals.__contains__, range(*run))] for run in runs]
-            spans |= {(one[0], one[-1] + 1) for one in led if one}
-    elif " " not in name or len(runs) == 1:
-        # A name of several words stands for one of several.
-        spans |= {(at, at + 1) for run in runs for at in range(*run)}
-    put = [(words[begin].start(), words[end - 1].end()) for begin, end in sorted(spans)]
-    put.sort(key=lambda span: -likeness(base[slice(*span)]))
-    return [f"{base[:begin]}{name}{base[end:]}" for begin, end in put]
-
-
 def _named_in(other: str) -> str:
     """What is named, without its article."""
     return " ".join(dropwhile(lambda one: fold(one).casefold() in SMALL, other.split()))
-
-
-def is_bare(other: str) -> bool:
-    """Whether what a follow-up names has no article: it is no thing of what was spoken of ("the cost")."""
-    return _named_in(other) == other
 
 
 def _numbered(other: str, base: str) -> str:

@@ -30,8 +30,6 @@ from notehop.app.answer.conversation import (
     asked_last,
     beside,
     history,
-    in_its_place,
-    is_bare,
     lacks_subject,
     may_go_on,
     standalone,
@@ -51,7 +49,6 @@ from notehop.app.retrieval.components import TracedQuery
 from notehop.app.retrieval.filters import MAX_QUERY_CHARS, ParsedQuery, parsed
 from notehop.app.retrieval.intents import SMALL, Subject
 from notehop.app.retrieval.relevance import question_words
-from notehop.app.retrieval.retrievers import of_length_1
 from notehop.app.services.engine import Engine, VaultRetriever, not_shown
 from notehop.app.services.notes.current_notes import CurrentNotes
 from notehop.app.services.status import PendingCount
@@ -75,7 +72,6 @@ COVERED = 0.6
 
 AS_IT_STANDS = "the follow-up is taken as it stands"
 
-TRIED = 2  # words of the last question at most, in whose place what a follow-up names is tried
 CONVERSATIONS = 100  # that are remembered at once; the one that was left first is forgotten first
 TURNS = 10  # questions of each, with their answers, that are remembered
 KEEP_S = 3_600  # seconds after its last question when a conversation is forgotten
@@ -347,36 +343,11 @@ class QuestionRun:
         subject, own = subject_after(last), content(text)
         lacks = not named and lacks_subject(text, own)
         of_it = with_subject(text, subject) if subject else ""
-        rival = of_it if lacks else text
-        if other and (instead := self._in_its_place(other, written, last, rival, view)):
-            return instead
         may = bool(subject) and may_go_on(text, own)
         if not lacks and (named or not may or not self._is_sooner_of(written, of_it, view)):
             return None
         self.carried = subject
         return of_it or None
-
-    def _in_its_place(
-        self, other: str, written: ParsedQuery, last: Turn, rival: str, view: Snapshot
-    ) -> str:
-        """The last question, asked of what a follow-up names, where that is sooner answered than a rival;
-        empty for none."""
-        content = self._content(asked_last(last), view)
-        instead = in_its_place(other, last, content, partial(self._likeness, other))[:TRIED]
-        likely = {one: self._tried(written, one)[0] for one in instead}
-        if not (best := max(instead, key=lambda one: likely[one], default="")):
-            return ""
-        least, quoted = self._tried(written, rival) if rival else (0.0, [])
-        # What has no article, and is not spoken of there, is none of its things.
-        if not rival or (
-            is_bare(other) and not self._is_told_by(other, quoted, view, missing=False)
-        ):
-            return best
-        return best if likely[best] >= max(EVEN, least) else ""
-
-    def _likeness(self, one: str, other: str) -> float:
-        vectors = [of_length_1(self.engine.embedder.embed_query(text)) for text in (one, other)]
-        return float(vectors[0] @ vectors[1])
 
     def _tried(self, written: ParsedQuery, question: str) -> tuple[float, list[str]]:
         """How likely what is found answers a question, and the ids of what would be quoted."""
@@ -395,17 +366,15 @@ class QuestionRun:
             return False
         return self._is_told_by(written.text, quoted, view)
 
-    def _is_told_by(
-        self, text: str, passages: Sequence[str], view: Snapshot, *, missing: bool = True
-    ) -> bool:
-        """Whether passages have what a text names: all its words but everyday ones, and, where they may be
-        ``missing``, those that no note has."""
+    def _is_told_by(self, text: str, passages: Sequence[str], view: Snapshot) -> bool:
+        """Whether passages have what a text names: all its words but everyday ones, and those that no note
+        has."""
         words = question_words(text, self.engine.tokenizer, view.lexical)
         tokens = {token for word in words for token in word.tokens}
         held = frozenset().union(*view.lexical.held(tokens, passages).values())
         common = self.engine.embedder.tokens.is_common
         return all(
-            (missing and word.missing) or common(word.written) or not held.isdisjoint(word.tokens)
+            word.missing or common(word.written) or not held.isdisjoint(word.tokens)
             for word in words
         )
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[2]
 
 _HOMES: dict[str, str] = {
-    "notehop.app.answer.conversation": "LONGEST in_its_place subject_of",
+    "notehop.app.answer.conversation": "LONGEST subject_of",
     "notehop.app.answer.quotes.asked_question": "Asked=AskedQuestion",
     "notehop.app.answer.quotes.extractive": "features=decision_features THEMES",
     "notehop.app.answer.quotes.passages": "Passage",

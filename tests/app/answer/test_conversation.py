@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.product import KEPT, LONGEST, Turn, history, in_its_place, standalone, subject_of
+from tests.support.product import KEPT, LONGEST, Turn, history, standalone, subject_of
 from tests.support.scripted_llm import ScriptedLLM
 from tests.support.tables import rows
 
@@ -48,15 +48,3 @@ def test_what_a_question_was_about(
     question: str, cited: list[str], content: list[str], subject: str
 ) -> None:
     assert subject_of(question, [], cited, content) == subject
-
-
-@pytest.mark.parametrize(
-    ("question", "content", "named", "like", "asked"),
-    rows(__file__, "the_last_question_of_another"),
-)
-def test_the_last_question_of_another(
-    question: str, content: list[str], named: str, like: str, asked: str | None
-) -> None:
-    last = Turn(question, "", typed=question)
-    found = in_its_place(named, last, content, lambda words: float(like in words))
-    assert next(iter(found), None) == asked
