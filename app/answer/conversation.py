@@ -10,7 +10,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Generator, Sequence, Set
 from dataclasses import dataclass, field, replace
-from itertools import chain, combinations, dropwhile
+from itertools import chain, combinations, dropwhile, takewhile
 
 from llama_index.core.base.llms.generic_utils import messages_to_history_str
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
@@ -22,14 +22,15 @@ from notehop.app.answer.context import body, one_line
 from notehop.app.answer.draft import Draft, of_a_kind
 from notehop.app.answer.material import Material
 from notehop.app.answer.names import names_of
-from notehop.app.answer.quotes.question import ARTICLE, read
+from notehop.app.answer.quotes.question import ARTICLE, is_asked_by, read
 from notehop.app.answer.quotes.reading import refers
 from notehop.app.answer.quotes.words import WORD_LISTS
 from notehop.app.answer.synthesizer import VaultSynthesizer, respond
 from notehop.app.models.query import Filters
 from notehop.app.retrieval.intents import SMALL
 from notehop.indexing.llm.text import answer_of, without_control
-from notehop.indexing.tokens.words import fold
+from notehop.indexing.tokens.words import FUNCTION_WORDS, fold
+from notehop.indexing.vault.dates import MONTH_NUMBERS
 from notehop.indexing.vault.plain import sentence_spans, shortened
 
 CONDENSE_PROMPT = PromptTemplate("""\
@@ -86,8 +87,12 @@ _PRONOUNS = re.compile(rf"\b(?:{_one_of('pronouns')})\b")
 _OTHER = f"(?:(?:{_one_of('goes_on')}) )?(?:{_one_of('instead')})"
 _GOES_ON = re.compile(rf"^(?:{_OTHER}|{_one_of('goes_on')})\b")
 _INSTEAD = re.compile(f"^{_OTHER} ")
-_CONDITION = re.compile(rf"^(?:{_one_of('goes_on')}) (?=(?:{_one_of('condition', 'provided')}) )")
+_CONDITION = re.compile(
+    rf"^(?:{_one_of('goes_on')}) (?=(?:{_one_of('condition', 'towards', 'provided')}) )"
+)
 _PLACED = re.compile(_one_of("condition"))
+_TOWARDS = re.compile(f"(?:{_one_of('towards')}) ")
+_BEFORE = re.compile(f"^(?:{_one_of('condition', 'towards')}) ")
 _PROVIDED = re.compile(f"(?:{_one_of('provided')}) ")
 _ELLIPSIS = re.compile(
     rf"(?:(?:{_one_of('goes_on')}) )?(?:(?:{_one_of('condition')}) (?:{_one_of('asks')})(?: \w+){{,2}}"
@@ -214,7 +219,12 @@ def asked_again(text: str, last: Turn, content: Sequence[str], *, named: bool) -
     if not other and (moved := _moved(written, base, subject if named else set())):
         return moved
     own = {_plain(word) for word in content} - subject
-    if named or not own or len(condition.split()) > SHORT + 2 * provided:
+    if (
+        named
+        or not own
+        or _TOWARDS.match(condition)
+        or len(condition.split()) > SHORT + 2 * provided
+    ):
         return None
     carried = _ADDED.search(last.question) if base != last.question else None
     return with_subject(base, f"{carried[1]} {written}" if carried else written)
@@ -242,7 +252,12 @@ def _owned(other: str, base: str, last: Turn) -> str:
     """A question with another in the place of whose something was ("and Katrin's?" after "what is my
     salary?"), or of the pronoun that stood for its subject; empty for none."""
     found = _OWNER.search(base) if _OWNS.search(other) else None
-    if found is None and base != last.question and len(fold(base)) == len(base):
+    if (
+        found is None
+        and not _BEFORE.match(_plain(other))
+        and base != last.question
+        and len(fold(base)) == len(base)
+    ):
         found = _PRONOUNS.search(fold(base).casefold())
     return f"{base[: found.start()]}{other}{base[found.end() :]}" if found else ""
 
@@ -275,13 +290,13 @@ def _put(other: str, base: str, subject: str) -> str:
         return ""
     other = _OWNS.sub("", other)
     spans = sorted(combinations(range(len(words) + 1), 2), key=lambda span: span[0] - span[1])
-    # With the word before it that what is named has, too ("the").
-    first = re.escape(other.partition(" ")[0])
+    # With the word before it that what is named has, too ("the"), as it has to be for a place.
+    first, must = re.escape(other.partition(" ")[0]), "" if _BEFORE.match(_plain(other)) else "?"
     for begin, end in (one for one in spans if 2 * (one[1] - one[0]) >= len(words)):
         name = _OWNS.sub("", " ".join(words[begin:end]))
         if fold(name).casefold() in SMALL or not re.search(r"\w", name):
             continue
-        known = re.compile(rf"(?:\b{first} )?(?<!\w){re.escape(name)}(?!\w)", re.IGNORECASE)
+        known = re.compile(rf"(?:\b{first} ){must}(?<!\w){re.escape(name)}(?!\w)", re.IGNORECASE)
         if known.search(base):
             left = {*_plain(known.sub("", base, count=1)).split()}
             apart = {*_plain(" ".join([*words[:begin], *words[end:]])).split()}
@@ -329,7 +344,7 @@ def subject_of(
     """
     if named:
         return named[0]
-    names, about = names_of(question), read(question).about
+    names, about = names_of(question), _BEFORE.sub("", read(question).about)
     told = about if all(name in about for name in names) else " ".join(names)
     short = len(content) < SHORT
     if told or short:
@@ -339,18 +354,56 @@ def subject_of(
         shared = len(title & {*_plain(question).split()})
         if called and title and len(title) <= 2 * shared:
             return cited[0]
-    words = [*re.finditer(r"\b[dl]['’](?=\w)|[\w'’-]+", question, re.IGNORECASE)]
-    tells = {*content, *names}
-    says = [at for at, one in enumerate(words) if tells & {one[0], *one[0].split("-")}]
-    if short and says and not about:
-        # What has an article is spoken of, and not what is asked of it ("colour is the front room"), else
-        # what has a verb before it that asks ("licence does Heron").
-        leads = [at for at in range(1, says[-1]) if _leads(words[at][0])]
-        leads += [at - 1 for at in says if at and read(words[at - 1][0]).form == "yesno"]
-        spoken = [at + 1 for at in leads if not _PLACED.fullmatch(_plain(words[at - 1][0]))]
-        begin = next(iter(spoken), says[0])
-        return question[words[begin].start() : words[says[-1]].end()]
+    if short and not about and (spoken := _spoken_of(question, {*content, *names})):
+        return spoken
     return told or next((title for title in cited if not _DATED.fullmatch(title)), "")
+
+
+_SUBJECTS = frozenset(WORD_LISTS["subjects"])
+_PARTICIPLE = re.compile(r"\w+ed|ge\w{2,}(?:t|en)")
+_DOES = frozenset(("do", "does", "did"))
+
+
+def _spoken_of(question: str, tells: Set[str]) -> str:
+    """The name or noun that a question is about, as it is written; empty where it has none.
+
+    :param tells: its words that say something.
+    """
+    words = [*re.finditer(r"\b[dl]['’](?=\w)|[\w'’-]+", question, re.IGNORECASE)]
+    plain = [_plain(one[0]) for one in words]
+    asks = [read(one[0]).form == "yesno" for one in words]
+    says = [at for at, one in enumerate(words) if tells & {one[0], *one[0].split("-")}]
+    small = FUNCTION_WORDS.get(read(question).language, SMALL)
+    # A verb behind who does it ("did I lend") is none, nor what only says how it is asked.
+    verbs = [at > 1 and plain[at - 1] in _SUBJECTS and asks[at - 2] for at in range(len(words))]
+    none = [
+        verbs[at] or one in _NOTHING_OWN or one in small or is_asked_by(one)
+        for at, one in enumerate(plain)
+    ]
+    # What has an article is spoken of, and not what is asked of it ("colour is the front room"), else
+    # what has a verb before it that asks ("licence does Heron").
+    leads = [at for at in range(1, max(says, default=0)) if _leads(words[at][0])]
+    leads += [at - 1 for at in says if at and asks[at - 1]]
+    begins = [at + 1 for at in leads if not _PLACED.fullmatch(plain[at - 1])]
+    for first in (*begins[:1], *says[:1]):
+        span = [*dropwhile(none.__getitem__, range(first, says[-1] + 1))]
+        span = [*takewhile(lambda at: not (asks[at] or _PRONOUNS.fullmatch(plain[at])), span)]
+        before = first - 1 - _leads(words[first - 1][0]) if first else -1
+        if span[:1] == [first] and before >= 0 and asks[before]:
+            # "Does Ada charge", "was the boat cleaned"
+            named = [*takewhile(lambda at: words[at][0][0].isupper(), span)]
+            verb = plain[before] in _DOES or _PARTICIPLE.fullmatch(plain[span[-1]])
+            ends = (
+                span[-1] + 1 == len(words) and len(span) > 1 and not _leads(words[span[-1] - 1][0])
+            )
+            span = (named if plain[before] in _DOES else []) or (
+                span[:-1] if verb and ends else span
+            )
+        while span and none[span[-1]]:
+            span.pop()
+        if any(not _DATED.fullmatch(one := plain[at]) and one not in MONTH_NUMBERS for at in span):
+            return question[words[span[0]].start() : words[span[-1]].end()]
+    return ""
 
 
 def subject_after(last: Turn) -> str:

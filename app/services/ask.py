@@ -398,12 +398,16 @@ class QuestionRun:
                 return last.subject
             if told:
                 content = []
-        return subject_of(text, named, [one.title for one in answer.citations], content)
+        cited = [one.title for one in answer.citations]
+        if answer.likelihood is None and len(cited) == 1:
+            named = [*named, *cited]  # The only one of those that were asked for.
+        return subject_of(text, named, cited, content)
 
     def _somebody(self, answer: models.Answer) -> str:
         """Whom the answer to a question for somebody names; empty where it is in doubt."""
         asked = question(self.query.query_str)
-        if not asked.relates or (answer.likelihood or SURE) < SURE:
+        several = answer.likelihood is None and len(answer.citations) > 1
+        if "person" not in asked.forms or (answer.likelihood or SURE) < SURE or several:
             return ""
         with self.engine.reader.snapshot() as view:
             told = (asked, sentence_spans, view.named_any)

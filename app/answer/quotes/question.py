@@ -321,7 +321,8 @@ def says_form(word: str) -> bool:
     )
 
 
-_ASKED_BY = re.compile("|".join((*WORD_LISTS["asks"], *WORD_LISTS["asked_by"])))
+_ASKED_BY = re.compile("|".join((*WORD_LISTS["asked_by"], *WORD_LISTS["compares"])))
+_ASKS = re.compile("|".join(WORD_LISTS["asks"]))
 _MOST = re.compile(r"e?st(?:e[nrsm]?)?$")  # "longest", "längste", as they say "longer", "länger"
 
 
@@ -329,6 +330,8 @@ def is_asked_by(word: str) -> bool:
     """Whether a word says in what order, or how, something is asked for, which a note that tells it need not
     say: "lowest", "mustn't"."""
     plain = fold(word).casefold().replace("’", "'")
+    if any(plain in words for words in FUNCTION_WORDS.values()) and _ASKS.fullmatch(plain):
+        return True
     return bool(_ASKED_BY.fullmatch(plain) or COMPARATIVE.fullmatch(_MOST.sub("er", plain)))
 
 

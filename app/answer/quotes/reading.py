@@ -209,6 +209,9 @@ def somebody_in(
         return title if "person" in question.forms else ""
     said = [quote[begin:end] for begin, end in sentences(quote)]
     best = max(said, key=lambda one: len(asked & _plain(one)), default="")
+    label, _, told = best.partition(":")
+    if told and not asked.isdisjoint(_plain(label)):
+        quote = best = re.split("[,;(]", told)[0]  # "Builder: Moe & Sons, with Ada"
 
     def new(names: Collection[str]) -> list[str]:
         own = [one for one in names if not _plain(one) <= asked]

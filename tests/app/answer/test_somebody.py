@@ -1,0 +1,24 @@
+"""Whom "they" may mean after an answer to "who"."""
+
+import pytest
+
+from tests.support.product import read_question, somebody_in
+
+
+@pytest.mark.parametrize(
+    ("question", "quote", "whom"),
+    [
+        ("who is the builder at Mill Row?", "Builder: Moe Brothers, with Ada", "Moe Brothers"),
+        ("who is the builder at Mill Row?", "Moe Brothers came, with Ada and Lee", ""),
+    ],
+)
+def test_a_label_of_the_question_tells_whom_its_line_names_first(
+    question: str, quote: str, whom: str
+) -> None:
+    def named(names: object) -> list[str]:
+        return [one for one in ("Ada", "Lee") if one in names]  # type: ignore[operator]
+
+    told = somebody_in(
+        "Mill Row", quote, read_question(question), lambda text: [(0, len(text))], named
+    )
+    assert told == whom
