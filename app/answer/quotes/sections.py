@@ -106,10 +106,9 @@ class Sections:
         if "news" in one.features:
             return orders, one.order
         if passage.kind in ("item", "row") and self.asked.is_meant(passage):
-            below = range(one.order + 1, len(read))
-            return orders.union(
-                takewhile(lambda at: read[at].depth > passage.depth, below)
-            ), one.order
+            rest = range(one.order + 1, len(read))
+            its = takewhile(lambda at: read[at].depth > passage.depth, rest)
+            return orders.union(its), one.order
         if abbreviated:
             # What goes on with the entry of a glossary says more of it.
             entry = [at for at, other in enumerate(read) if other.block == passage.block]
