@@ -196,8 +196,8 @@ def compared_lines(
             if held and (wanted or none):
                 years = all(one.is_day for one in numbers if one.notes & held)
                 said = compared.said(key, years=years)
-                if wanted and not of_days:
-                    said += question.lack_said(kind - holding)
+                if wanted and rest and not of_days:
+                    said += question.lack_said(kind - holding, [path for _, path, _ in wanted])
                 if not wanted and any(compared.holds(one.number) for one in numbers):
                     said += f", of the {counted(len(kind), 'note')} that may be meant"
                 told.setdefault(frozenset(path for _, path, _ in wanted), (said, key, wanted, held))

@@ -246,7 +246,8 @@ def lines_of_property(question: VaultQuestion) -> Lines | None:
             lines = {one: line for one, line in question.lines_of(each).items() if line[0]}
             if len(lines) > 1:
                 summed = " (they are not added up)" if kind != rest else ""
-                lack = question.lack_said(those.difference(*values.values()))
+                having = frozenset[str]().union(*values.values()) & those
+                lack = question.lack_said(those - having, having)
                 return f"{{has|have}} {key}{summed}{lack}", lines
     return None
 

@@ -183,9 +183,13 @@ class VaultQuestion:
         labels, label = self.view.labels, property_label(key)
         return {value: labels.having(label, value) for value in labels.values(label) if value}
 
-    def lack_said(self, paths: Paths) -> str:
-        """How many notes, templates aside, have none of what those that are listed have."""
-        count = sum(not self.is_template(one) for one in paths)
+    def lack_said(self, paths: Paths, listed: Collection[str]) -> str:
+        """How many notes, templates aside, have none of what those that are listed have, and another
+        property that these have: what else lies in their folder is of another kind."""
+        rows = self.view.notes_at({*paths, *listed})
+        keys = {*chain.from_iterable(rows[one].front_matter for one in listed)} - NO_KIND
+        alike = (one for one in paths if not keys or not keys.isdisjoint(rows[one].front_matter))
+        count = sum(not self.is_template(one) for one in alike)
         return f" ({count:,} more {'has' if count == 1 else 'have'} none)" if count else ""
 
     def line_of(self, key: str, value: str | None, path: str) -> Line | None:
