@@ -67,7 +67,10 @@ def conditions_of(
     most = sum(not word.isdigit() for word in left_over)  # a version is one word
     if most > LONGEST or len(named) > 2 * LONGEST or (period is None and not left_over):
         return ()
-    found = question.candidates(plain)
+    found = [*question.candidates(plain)]
+    linked = question.linked_by_part(plain) if len(left_over) > 1 else []
+    linked = [one for one in linked if all(one[1] != known for _, known in found)]
+    found += linked
     kinds = frozenset[str]().union(*(words for words, _ in found))
     tokens = question.tokens(
         word for word in named if word not in idle or not kinds.isdisjoint(question.tokens(word))
@@ -82,7 +85,10 @@ def conditions_of(
             left &= question.view.labels.dated(*period.days)
         left -= {note_of_folder(one.value) for one in chosen if one.kind == "path"}
         is_kind = _is_a_kind(chosen, left, plain, period, question)
-        if bare:
+        filed = [one for _, one in linked if one in chosen]
+        if filed and not _are_filed(chosen, filed[0].key, question):
+            continue
+        if bare and not filed:
             is_kind = _narrows(chosen, period, tokens, question) or (
                 _is_so(chosen, left, plain, question)
             )
@@ -225,6 +231,14 @@ def _narrows(
     keys = (one.key for one in chosen if one.kind == "property")
     named = period is not None or any(question.key_words(key, asked) for key in keys)
     return bool(kinds) and named
+
+
+def _are_filed(chosen: Sequence[Condition], key: str, question: VaultQuestion) -> bool:
+    """Whether most notes of a kind have a property: what it says is looked up there."""
+    kinds = [one for one in chosen if one.kind != "property"]
+    of_kind = question.notes_meeting(kinds)
+    having = of_kind & Paths().union(*question.values(key).values())
+    return bool(kinds) and 2 * len(having) >= len(of_kind)
 
 
 def _is_so(chosen: Sequence[Condition], left: Paths, plain: str, question: VaultQuestion) -> bool:

@@ -221,7 +221,7 @@ def open_tasks(
 
     :param ids: of passages with a box.
     """
-    view, own = question.view, set[str]()
+    view, own, filed = question.view, set[str](), set[str]()
     subject, names = asked.subject, list[str]()
     if subject:
         # With the small word before it where it is a part of the name ("the oven").
@@ -230,6 +230,8 @@ def open_tasks(
         called = names_of(subject)
         known = (view.notes_named(name) for name in (*called, *longer))
         own = set(next(filter(None, known), ()))
+        titled = view.paths_of(view.lexical.holding(question.tokens(subject), "title"))
+        filed = question.filed_under(own or filter(None, titled))
         own_rows = view.notes_at(own).values()
         # What no note is called is looked for in the tasks themselves.
         names = (
@@ -256,7 +258,7 @@ def open_tasks(
     for path in ordered:
         day = dates.get(path, "") if path in says_day else ""
         for one in by_note[path]:
-            whole = one.id in placed or (path in own and not placed)
+            whole = one.id in placed or path in filed or (path in own and not placed)
             wanted = OpenTasks(() if whole else tuple(names), asked.due, day)
             if items := wanted.items(one.text):
                 found[one.id] = wanted

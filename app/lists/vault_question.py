@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
@@ -14,10 +15,11 @@ from pathlib import Path
 from unicodedata import normalize
 
 from notehop.app.answer.quotes.passages import properties
+from notehop.app.answer.quotes.reading import is_of_people
 from notehop.app.retrieval.filters import AllowedChunks, Condition, Kind, Paths, among, notes_of
 from notehop.app.retrieval.intents import SMALL
 from notehop.indexing.stores.labels import TAG, TYPE, key_label, property_key, property_label
-from notehop.indexing.stores.model import ChunkId, NoteRow
+from notehop.indexing.stores.model import ChunkId, LinkRow, NoteRow
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.tokens.tokenizer import Tokenizer
 from notehop.indexing.tokens.words import fold
@@ -178,6 +180,32 @@ class VaultQuestion:
         """The notes that all of the words name, however they are read; all notes for no words."""
         return Paths().union(*map(self.notes_meeting, self.readings(tokens, found)))
 
+    def filed_under(self, paths: Iterable[str]) -> set[str]:
+        """The notes that belong to any of these by a property that is one link ("project: [[Petrel]]"); who
+        is named in a note does not have it."""
+        view, things = self.view, list[str]()
+        for path, row in view.notes_at({*paths}).items():
+            folder = path.rpartition("/")[0]
+            if not is_of_people({"folder": folder, "type": row.page_type, "tags": row.tags}):
+                things.append(path)
+        filed = [one for one in view.links_to(things) if one.property]
+        places = (_place_of(one) for one in view.links_from({one.path for one in filed}))
+        links = Counter(places)
+        return {one.path for one in filed if links[_place_of(one)] == 1}
+
+    def linked_by_part(self, plain: str) -> list[Named]:
+        """Properties that link to a note, by the words of its name that a text has; none for words of two."""
+        asked = {one for one in self.tokens(telling(plain)) if not one.isdigit()}
+        rows = self.view.labels.with_any(accented({one[:BEGINNING] for one in telling(plain)}))
+        links = {(name, value[2:].rstrip("]")) for name, value in rows if value.startswith("[[")}
+        notes = self.view.named_any(value for _, value in links)
+        found: dict[tuple[str, frozenset[str]], list[Condition]] = {}
+        for name, value in sorted(links):
+            key, words = property_key(name), frozenset(asked.intersection(self.tokens(value)))
+            if key is not None and key not in NO_KIND and words and value in notes:
+                found.setdefault((key, words), []).append(Condition("property", value, key))
+        return [(words, those[0]) for (_, words), those in found.items() if len(those) == 1]
+
     def values(self, key: str) -> dict[str, Paths]:
         """The values of a property, other than an empty one, and the notes with each."""
         labels, label = self.view.labels, property_label(key)
@@ -224,6 +252,11 @@ def _lines_and_fields(text: str) -> Iterator[tuple[str, int]]:
         places = [place for _, _, place in inline_fields(line[0])]
         for start, end in places or [(0, len(line[0]))]:
             yield line[0][start:end], line.start() + start
+
+
+def _place_of(link: LinkRow) -> tuple[str, str]:
+    """The note and property of a link; one of a list has its number behind it."""
+    return link.path, (link.property or "").partition(".")[0]
 
 
 def saying_a_day(rows: Mapping[str, NoteRow]) -> list[str]:

@@ -1,0 +1,31 @@
+"""Lists of notes, and of their open tasks, in a vault whose notes are filed by properties that link."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.support.product import VaultHandle
+from tests.support.real_index import opened_with
+from tests.support.tables import rows
+
+pytestmark = pytest.mark.model
+
+
+@pytest.fixture(scope="module")
+def filed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultHandle]:
+    notes = dict(one.values for one in rows(__file__, "notes"))
+    with opened_with(tmp_path_factory.mktemp("filed"), notes) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize(("question", "tasks"), rows(__file__, "open_tasks"))
+def test_tasks_of_what_a_note_is_filed_under(
+    filed: VaultHandle, question: str, tasks: list[str]
+) -> None:
+    lines = filed.ask(question).answer.splitlines()
+    assert {one[2:].rpartition(" [")[0] for one in lines if one.startswith("- ")} == {*tasks}
+
+
+@pytest.mark.parametrize(("question", "said"), rows(__file__, "says"))
+def test_what_is_listed(filed: VaultHandle, question: str, said: str) -> None:
+    assert " ".join(filed.ask(question).answer.split()).startswith(said)
