@@ -258,7 +258,7 @@ def list_question(
             return ListQuestion(asked, f"{{has|have}} {said}", lines)
         return ListQuestion(asked, f"{NONE}note has {said}.", others=others) if others else None
     found: tuple[Condition, ...] = ()
-    for one in (None,) if period is None else period.and_before():
+    for one in (None,) if period is None else period.meant(plain, question):
         if found := conditions_of(question, plain, one):
             break
     years = [] if found or period or not ASKS_OF_A_TIME.search(plain) else _YEAR.findall(text)
@@ -468,7 +468,8 @@ def _of_its_time(
 
     if not period.is_short:
         return None
-    period = next((one for one in period.and_before() if daily(one.first, one.end)), period)
+    years = period.meant(plain, question)
+    period = next((one for one in years if daily(one.first, one.end)), period)
     first, end, is_open = period.first, period.end, period.end == date.max
     day = f"{first}" if end - first == one_day else ""
     days = day or f"{first} {'or later' if is_open else f'to {end - one_day}'}"

@@ -10,7 +10,7 @@ from datetime import date, timedelta
 from functools import lru_cache
 
 from notehop.app.answer.facts import Day, facts_of
-from notehop.app.lists.vault_question import WORDS, VaultQuestion
+from notehop.app.lists.vault_question import DONE, WORDS, VaultQuestion, telling
 from notehop.indexing.stores.model import ChunkId
 from notehop.indexing.tokens.words import fold
 from notehop.indexing.vault.dates import MONTH_NUMBERS
@@ -87,15 +87,23 @@ class Period:
         months = day.month == self.first.month
         return months and (self.end - self.first > timedelta(days=1) or day.day == self.first.day)
 
-    def and_before(self) -> Iterator[Period]:
-        """Itself, and where it names no year those of the years before it that have such a day."""
+    def and_before(self, since: date = date.min) -> Iterator[Period]:
+        """Itself, and where it names no year those of the years before it that have such a day; none that
+        ends before ``since``."""
         yield self
         for back in range(1, YEARS if self.yearly else 1):
             with suppress(ValueError):  # 29 February
                 first = self.first.replace(year=self.first.year - back)
                 one_day = self.end - self.first <= timedelta(days=1)
                 end = first + timedelta(days=1) if one_day else next_month(first)
-                yield replace(self, first=first, end=end)
+                if end > since:
+                    yield replace(self, first=first, end=end)
+
+    def meant(self, plain: str, question: VaultQuestion) -> Iterator[Period]:
+        """The times that may be meant: of a month without a year, where more is asked than what is of it,
+        none from before the last year of the vault. It is a word like others then."""
+        is_all = {*telling(plain)} <= DONE or self.end - self.first <= timedelta(days=1)
+        return self.and_before(date.min if is_all else question.last_year)
 
     def bounded(self, text: str) -> Period:
         """All before it, or from it on, where a text says so: "since March"."""

@@ -8,7 +8,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import date, timedelta
 from functools import cached_property, reduce
 from itertools import chain, islice
 from pathlib import Path
@@ -28,6 +28,7 @@ from notehop.indexing.vault.properties import inline_fields
 
 LONGEST = 4  # words beside the small ones that may name what is to be listed
 BEGINNING = 3  # letters of a word that a value has to have for it to be read: endings differ
+YEAR_LONG = timedelta(days=366)
 CHOICES = 64  # ways to read a question that are tried
 ANYWHERE = "**/"  # what a glob for a folder begins with
 _MARKS = "\u0300\u0301\u0302\u0303\u0308\u030a\u030c\u0327"  # that combine to accents
@@ -74,6 +75,13 @@ class VaultQuestion:
         """The notes that are called by a day, without templates."""
         paths = self.view.labels.paths()
         return frozenset(one for one in paths if day_in_name(one) and not self.is_template(one))
+
+    @cached_property
+    def last_year(self) -> date:
+        """A year before the newest note that is called by a day up to today; the first day for none."""
+        days = filter(None, map(day_in_name, self.days))
+        newest = max((one for one in days if one <= self.today), default=date.min + YEAR_LONG)
+        return newest - YEAR_LONG
 
     @cached_property
     def words_for_days(self) -> frozenset[str]:

@@ -29,3 +29,10 @@ def test_tasks_of_what_a_note_is_filed_under(
 @pytest.mark.parametrize(("question", "said"), rows(__file__, "says"))
 def test_what_is_listed(filed: VaultHandle, question: str, said: str) -> None:
     assert " ".join(filed.ask(question).answer.split()).startswith(said)
+
+
+@pytest.mark.parametrize("question", rows(__file__, "without_filters"))
+def test_what_is_searched_for(filed: VaultHandle, question: str) -> None:
+    answer = filed.ask(question)
+    assert answer.filters == []
+    assert not any("dated" in one for one in answer.warnings)
