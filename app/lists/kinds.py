@@ -32,6 +32,7 @@ from notehop.indexing.graph.files import NOTE_SUFFIX
 _ASKS = re.compile(rf"^(?:(?:{'|'.join(WORDS['polite'])}) )?(?:{'|'.join(WORDS['asks'])})\b")
 ASKS_OF_A_TIME = re.compile(rf"{_ASKS.pattern}|^(?:{'|'.join(WORDS['asks_of_a_time'])})")
 _OF_A_KIND, _THAT_ARE = re.compile(WORDS["of_a_kind"]), re.compile(WORDS["that_are"])
+_PHRASAL = re.compile(WORDS["phrasal"])
 _NOT_YET, _UN = re.compile(WORDS["not_yet"]), re.compile(WORDS["un"])
 _ROW = re.compile(r"^\|", re.MULTILINE)
 _DECIDED = frozenset(WORDS["decided"])
@@ -58,6 +59,8 @@ def conditions_of(
     # "Books rated 5", "meetings in March": a kind alone, and what it is narrowed by.
     bare = not (_ASKS if period is None else ASKS_OF_A_TIME).search(plain)
     if bare and first_word in ASKING:
+        return ()
+    if _PHRASAL.search(plain):
         return ()
     named = telling(plain)
     idle = HAVING if period is None else HAVING | DONE

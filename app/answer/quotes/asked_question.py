@@ -16,6 +16,7 @@ from notehop.app.answer.quotes.reading import NAMING, Named, Reading, Term
 from notehop.app.answer.quotes.words import by_language
 from notehop.app.retrieval.intents import NEWEST
 from notehop.indexing.tokens.words import fold, joined_words
+from notehop.indexing.vault.dates import MONTH_NUMBERS
 from notehop.indexing.vault.properties import BETWEEN
 
 EVERYDAY = 0.6  # what an everyday word weighs that no note has: they may well have another for it
@@ -173,7 +174,7 @@ class Asked:
 
     def agreement(self, name: str) -> tuple[bool, int]:
         """Whether the question has all words of a name of something, without a doubt, and how many words,
-        numbers and days they have in common."""
+        numbers and days they have in common; "Mar" is March."""
         words = frozenset(self.reading.words(name)) - self.reading.small
         said = self.all_words.union(*(one.met for one in self.terms))
         own, facts = self.facts, facts_of(name, self.reading.language)
@@ -183,10 +184,12 @@ class Asked:
             for other in facts.numbers
         )
         days = sum(one.agrees(other) for one in own.days for other in facts.days)
-        count = len(words & said) + numbers + days
+        month = None if facts.days else MONTH_NUMBERS.get(name.strip(" .").casefold())
+        of_it = month is not None and any(one.month == month for one in own.days)
+        count = len(words & said) + numbers + days + of_it
         # Who writes "cancel?" calls nothing so.
         whole = bool(words) and words <= said and not name.rstrip().endswith("?")
-        return whole, count
+        return whole or of_it, count
 
     def is_told_more(self, one: Candidate) -> bool:
         """Whether a passage says anything that the question does not."""

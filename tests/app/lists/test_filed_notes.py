@@ -36,3 +36,9 @@ def test_what_is_searched_for(filed: VaultHandle, question: str) -> None:
     answer = filed.ask(question)
     assert answer.filters == []
     assert not any("dated" in one for one in answer.warnings)
+
+
+@pytest.mark.parametrize(("question", "row"), rows(__file__, "rows_quoted"))
+def test_the_row_that_is_meant_is_quoted(filed: VaultHandle, question: str, row: str) -> None:
+    lines = [one for one in filed.ask(question).answer.splitlines() if one.startswith("> |")]
+    assert [one[2:] for one in lines[2:]] == [row]
