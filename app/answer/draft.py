@@ -10,7 +10,7 @@ from typing import Literal
 from notehop.app.answer.citations import MarkerFilter, Range
 from notehop.app.answer.context import body
 from notehop.app.answer.material import Material, headings_at, ranked_headings
-from notehop.app.answer.quotes.passages import Passage, SentenceSpans, passages
+from notehop.app.answer.quotes.passages import STOPS, Passage, SentenceSpans, passages
 from notehop.app.models import LeftOut, Source
 from notehop.indexing.shown import on_one_line
 from notehop.indexing.vault.dates import day_in_name
@@ -335,7 +335,9 @@ def of_a_kind(material: Material, sentences: SentenceSpans) -> Draft:
         text += f"\n- {body(on_one_line(source.title))}"
         if telling := _telling(source, found):
             start = len(text) + 2
-            text += f": {body('; '.join(one.text for one in telling))} {source.marker}"
+            ends = (" " if one.text.endswith(STOPS) else "; " for one in telling[:-1])
+            parts = zip(telling, [*ends, ""], strict=True)
+            text += f": {body(''.join(f'{one.text}{end}' for one, end in parts))} {source.marker}"
             ranges = (*chain.from_iterable(one.ranges for one in telling),)
             said.append(Said(start, len(text), source.marker, ranges))
         else:

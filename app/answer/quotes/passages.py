@@ -381,7 +381,7 @@ def _markdown() -> MarkdownIt:
 _LISTS = ("bullet_list_open", "ordered_list_open")
 _CODE = ("fence", "code_block")
 _REST = "\n…\n"  # what stands below code that goes on
-_STOPS = (".", "!", "?", ":", ";", "…", "。", "！", "？")
+STOPS = (".", "!", "?", ":", ";", "…", "。", "！", "？")
 _GROUPS = (*_LISTS, "table_open", "paragraph_open")
 _LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n|$)")
 
@@ -478,7 +478,7 @@ def _is_callout_title(tokens: Sequence[Token], at: int) -> bool:
         and at + 2 < len(tokens)
         and tokens[at + 2].type != "blockquote_close"
         and len(_TOKEN.findall(text)) < TITLE
-        and not text.endswith(_STOPS)
+        and not text.endswith(STOPS)
         and not tokens[at + 3].content.startswith(_BEHIND)
     )
 

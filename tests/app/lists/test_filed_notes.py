@@ -42,3 +42,10 @@ def test_what_is_searched_for(filed: VaultHandle, question: str) -> None:
 def test_the_row_that_is_meant_is_quoted(filed: VaultHandle, question: str, row: str) -> None:
     lines = [one for one in filed.ask(question).answer.splitlines() if one.startswith("> |")]
     assert [one[2:] for one in lines[2:]] == [row]
+
+
+@pytest.mark.parametrize(("question", "line"), rows(__file__, "named"))
+def test_what_is_told_of_a_note_in_a_list(filed: VaultHandle, question: str, line: str) -> None:
+    answer = filed.ask(question)
+    assert f"\n{line}" in answer.answer
+    assert all(claim.flag is None and not claim.lacks for claim in answer.claims)
