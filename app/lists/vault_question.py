@@ -197,8 +197,7 @@ class VaultQuestion:
             if not is_of_people({"folder": folder, "type": row.page_type, "tags": row.tags}):
                 things.append(path)
         filed = [one for one in view.links_to(things) if one.property]
-        places = (_place_of(one) for one in view.links_from({one.path for one in filed}))
-        links = Counter(places)
+        links = Counter(map(_place_of, view.links_from({one.path for one in filed})))
         return {one.path for one in filed if links[_place_of(one)] == 1}
 
     def linked_by_part(self, plain: str) -> list[Named]:
