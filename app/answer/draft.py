@@ -10,7 +10,8 @@ from typing import Literal
 from notehop.app.answer.citations import MarkerFilter, Range
 from notehop.app.answer.context import body
 from notehop.app.answer.material import Material, headings_at, ranked_headings
-from notehop.app.answer.quotes.passages import STOPS, Passage, SentenceSpans, passages
+from notehop.app.answer.quotes.blocks import STOPS, Passage
+from notehop.app.answer.quotes.passages import SentenceSpans, passages
 from notehop.app.models import LeftOut, Source
 from notehop.indexing.shown import on_one_line
 from notehop.indexing.vault.dates import day_in_name

@@ -23,7 +23,7 @@ _HOMES: dict[str, str] = {
     "notehop.app.answer.conversation": "LONGEST subject_of",
     "notehop.app.answer.quotes.asked_question": "Asked=AskedQuestion",
     "notehop.app.answer.quotes.extractive": "features=decision_features THEMES",
-    "notehop.app.answer.quotes.passages": "Passage",
+    "notehop.app.answer.quotes.blocks": "Passage",
     "notehop.app.answer.quotes.question": "read=read_question",
     "notehop.app.answer.quotes.reading": "Named Reading Vectors",
     "notehop.app.answer.quotes.scoring": "score=score_passages",

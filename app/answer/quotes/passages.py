@@ -6,36 +6,28 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from dataclasses import replace
+from functools import lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
-from notehop.app.answer.citations import Range, Stretch, stretch_of
-from notehop.indexing.vault.markdown_blocks import with_more_than
+from notehop.app.answer.citations import Range, Stretch
+from notehop.app.answer.quotes.blocks import BEHIND, NOTHING, REST, Block, Passage, blocks
 from notehop.indexing.vault.plain import LABELLED, line_ends
 from notehop.indexing.vault.properties import BETWEEN
 
 if TYPE_CHECKING:
-    from markdown_it import MarkdownIt
-    from markdown_it.token import Token
+    pass
 
 SentenceSpans = Callable[[str], Sequence[Range]]
 """Text -> half-open character ranges of its sentences, in order."""
-
-Kind = Literal["prose", "item", "row", "code", "property", "heading"]
 
 LONGEST_ITEM = 300
 """A list item up to this many characters is quoted whole: cut, it loses what it was listed for."""
 
 SHORTEST = 2  # words of a sentence that says nothing by itself: "No.", "It depends."
-TITLE = 7  # words from which on the first line of a callout is no title, but what it has to say
-LONGEST_CODE = 15  # lines of a block of code that are quoted
 REMEMBERED = 512  # sources whose passages are remembered: questions come back to the same notes
 
-_BLOCK_ID = re.compile(r"(?<![ \t])[ \t]+\^[A-Za-z0-9-]+\s*$")
-
-_BEHIND = ("— ", "– ")
 _OF_WHOM = re.compile(r"(?m)^(?![—–]).*\n+(?=([—–] ?(?!\d)\S.{,160})$(?!\n+[—–]))")
 """A line above one that says whose words it is, which is of no list or dialogue."""
 
@@ -52,68 +44,11 @@ _FILE = re.compile(
 )
 """All that is left of an embedded picture, recording or view: its name says nothing that answers."""
 
-_SPELT_OUT = re.compile(
-    r"(?=[^()]*[^\W\d_])[^()]+ \([^()]+\)|(?=[^:–—]*[^\W\d_])[^:()]{2,8}(?::| [–—-]) [^:]+"
-)
-"""A heading that says what an abbreviation stands for: "Chain of thought (CoT)", "KPI: Key …"; not a number
-and its date, "4.2 (8 October 2024)"."""
-
 _PROPERTY = re.compile(
     r"(?P<key>[^\s:][^:\n]{0,60}):[ \n](?P<value>.+?)(?: ·(?:\n+|$)|$)", re.DOTALL
 )
 """A property, as :mod:`notehop.indexing.vault.properties` writes it among others."""
-_PROGRAM = re.compile(
-    r"(?i)\s*(?:```|~~~)\s*(?:tsx?|jsx?|typescript|javascript|python|py|java|kotlin|c|cpp|cs|rust|go|ruby|rb"
-    r"|php|swift|scala)\b"
-)
-
 _ONE_PROPERTY = re.compile(r"\s*[\w-]{1,40}:(?: [^\n]+|(?:\n[^\n]+,)+\n[^\n]+)\s*")
-
-
-@dataclass(frozen=True, slots=True)
-class Passage:
-    """Words of a source as they stand there, white space aside, without list and quote marks.
-
-    ``ranges`` say where. ``block`` numbers the paragraph, item or row it is part of, counted from 0
-    within the source; ``lead`` is what introduces it: the sentence or item above its list, the
-    sentence above its code, the head of its table; empty if nothing does. ``mark`` is the list mark
-    it begins with (``-``, ``2.``) and ``depth`` the number of lists around it. ``written`` is how
-    it is shown where that is not its text: a row or code as it stands there; ``frame`` what has to
-    stand before it then. ``group`` is one number for all of a list, table or paragraph, ``headings``
-    those above it within the source, the outermost first. ``begins_line`` tells that a line break
-    stands before it in its paragraph, which is there on purpose. ``entry`` is a number of its own for
-    each of several things that stand beside one another and go on with none: a labelled line, a card, a
-    command with the line that says what it does; 0 for all else. ``is_fragment`` tells that it is code that
-    says nothing alone: the beginning of a program, or what no sentence or heading introduces. ``part``
-    counts the rules (``---``) above it in the source.
-    """
-
-    text: str
-    block: int
-    lead: str = ""
-    kind: Kind = "prose"
-    ranges: tuple[Range, ...] = ()
-    lead_ranges: tuple[Range, ...] = ()
-    mark: str = ""
-    depth: int = 0
-    written: str = ""
-    frame: str = ""
-    group: int = 0
-    headings: tuple[str, ...] = ()
-    begins_line: bool = False
-    entry: int = 0
-    is_fragment: bool = False
-    part: int = 0
-
-    @property
-    def heading(self) -> str:
-        """The nearest heading above within the source."""
-        return self.headings[-1] if self.headings else ""
-
-    @property
-    def is_command(self) -> bool:
-        """Whether it is a block of code that may be typed, and no program: that says how something works."""
-        return self.kind == "code" and not _PROGRAM.match(self.written)
 
 
 @lru_cache(maxsize=REMEMBERED)
@@ -142,15 +77,15 @@ def passages(text: str, sentences: SentenceSpans, table_head: str = "") -> tuple
     found: list[Passage] = []
     leads: dict[int, Stretch] = {}
     above: tuple[str, ...] = ()
-    for number, block in enumerate(_with_entries(_with_sources([*_blocks(text)]))):
+    for number, block in enumerate(_with_entries(_with_sources([*blocks(text)]))):
         if block.shape.headings != above:
             above, leads = block.shape.headings, {}
-        lead = leads.get(block.depth - 1 if block.kind == "item" else block.depth, _NOTHING)
+        lead = leads.get(block.depth - 1 if block.kind == "item" else block.depth, NOTHING)
         lead = lead if lead.text else block.title
         if block.kind == "code":
             code = _passage(block.body, number, block, lead)
             told = lead.text or block.headed
-            if _REST in code.written:
+            if REST in code.written:
                 told = lead.text and code.is_command
             found.append(replace(code, is_fragment=not told))
             leads.pop(block.depth, None)
@@ -159,7 +94,7 @@ def passages(text: str, sentences: SentenceSpans, table_head: str = "") -> tuple
             found.append(_passage(block.body, number, block, block.head))
             continue
         pieces = _pieces(block, sentences)
-        last = pieces[-1] if pieces else _NOTHING
+        last = pieces[-1] if pieces else NOTHING
         opens = last.text.endswith(":")
         named = len(pieces) == 1 and not lead.text and NAME.fullmatch(last.text)
         if opens and block.introduces:
@@ -173,11 +108,8 @@ def passages(text: str, sentences: SentenceSpans, table_head: str = "") -> tuple
         ]
         introduced = block.introduces and (block.depth > 0 or opens or block.before_code)
         leads = {depth: text for depth, text in leads.items() if depth < block.depth}
-        leads[block.depth] = last if introduced else _NOTHING
+        leads[block.depth] = last if introduced else NOTHING
     return tuple(found)
-
-
-_NOTHING = Stretch()
 
 
 def _moved(ranges: Iterable[Range], back: int) -> tuple[Range, ...]:
@@ -199,40 +131,10 @@ def properties(text: str) -> tuple[Passage, ...]:
     return tuple(found)
 
 
-@dataclass(frozen=True, slots=True)
-class _Block:
-    """A paragraph, list item, table row or block of code; ``shape`` is that of its passages.
-
-    ``introduces`` tells that a list or code follows right below, ``before_code`` that it is code.
-    ``place`` is that of a row, which has bars between its words. ``headed`` tells that nothing stands
-    between the block and its heading. ``title`` is that of its callout; ``whole`` tells that it is one
-    passage, if it is not long.
-    """
-
-    body: Stretch
-    shape: Passage
-    introduces: bool = False
-    before_code: bool = False
-    head: Stretch = _NOTHING
-    place: tuple[Range, ...] = ()
-    headed: bool = False
-    title: Stretch = _NOTHING
-    whole: bool = False
-
-    @property
-    def kind(self) -> Kind:
-        return self.shape.kind
-
-    @property
-    def depth(self) -> int:
-        """The number of lists around it."""
-        return self.shape.depth
-
-
 def _passage(
     piece: Stretch,
     number: int,
-    block: _Block,
+    block: Block,
     lead: Stretch,
     breaks: Sequence[int] = (),
     *,
@@ -255,7 +157,7 @@ def _passage(
     )
 
 
-def _pieces(block: _Block, sentences: SentenceSpans) -> list[Stretch]:
+def _pieces(block: Block, sentences: SentenceSpans) -> list[Stretch]:
     body = block.body
     if _FILE.fullmatch(body.words()):
         return []
@@ -274,7 +176,7 @@ def _whole(text: str, spans: Sequence[Range]) -> list[Range]:
         before = text[slice(*found[-1])] if found else ""
         marks = not _WORD.search(text, start, end)  # "3.\*."
         line = text.rfind("\n", 0, start) + 1
-        source = line in sources or (line < start and text.startswith(_BEHIND, start))
+        source = line in sources or (line < start and text.startswith(BEHIND, start))
         leads = (marks or _leads(before)) and not before.endswith("\n")
         if found and (source or leads):
             found[-1] = found[-1][0], end
@@ -287,10 +189,10 @@ def _leads(text: str) -> bool:
     return len(_TOKEN.findall(text)) <= SHORTEST or _LABEL.fullmatch(text.strip()) is not None
 
 
-def _with_sources(blocks: Sequence[_Block]) -> list[_Block]:
+def _with_sources(blocks: Sequence[Block]) -> list[Block]:
     """The blocks, a paragraph that says whose the words above it are as the last line of that."""
-    found: list[_Block] = []
-    for block, after in zip(blocks, [*blocks[1:], _Block(_NOTHING, Passage("", 0))], strict=False):
+    found: list[Block] = []
+    for block, after in zip(blocks, [*blocks[1:], Block(NOTHING, Passage("", 0))], strict=False):
         last, own = found[-1] if found else block, block.body
         lines = f"{last.body.text}\n{own.text}"
         same = block.kind == "prose" and replace(last.shape, group=block.shape.group) == block.shape
@@ -311,7 +213,7 @@ def _of_whom(text: str) -> list[int]:
 CARDS = 3  # paragraphs or commands of one shape from which on each is one of several
 
 
-def _with_entries(blocks: Sequence[_Block]) -> Iterator[_Block]:
+def _with_entries(blocks: Sequence[Block]) -> Iterator[Block]:
     """The blocks, a paragraph of labelled lines as one a line, with the numbers of entries."""
     shapes = [_shape_of_entry(block) for block in blocks]
     alike = Counter(
@@ -337,11 +239,11 @@ def _with_entries(blocks: Sequence[_Block]) -> Iterator[_Block]:
         led = many and shape == "command"
 
 
-def _numbered(block: _Block, number: int) -> _Block:
+def _numbered(block: Block, number: int) -> Block:
     return replace(block, shape=replace(block.shape, entry=number))
 
 
-def _shape_of_entry(block: _Block) -> Literal["lines", "card", "command"] | None:
+def _shape_of_entry(block: Block) -> Literal["lines", "card", "command"] | None:
     """What a paragraph may be that is, or holds, entries."""
     if block.kind != "prose":
         return None
@@ -367,162 +269,3 @@ def _records(body: Stretch) -> list[Stretch]:
     elif len(labels[0]) == len("Q:"):
         return [body]
     return [body.part(start, end) for start, end in pairwise([*ends, len(body.text)])]
-
-
-@cache
-def _markdown() -> MarkdownIt:
-    from markdown_it import MarkdownIt
-
-    # Only block structure is needed; the text inside is kept as it is written.
-    md = MarkdownIt("commonmark").enable("table").disable("inline")
-    return with_more_than(md)
-
-
-_LISTS = ("bullet_list_open", "ordered_list_open")
-_CODE = ("fence", "code_block")
-_REST = "\n…\n"  # what stands below code that goes on
-STOPS = (".", "!", "?", ":", ";", "…", "。", "！", "？")
-_GROUPS = (*_LISTS, "table_open", "paragraph_open")
-_LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n|$)")
-
-
-def _blocks(text: str) -> Iterator[_Block]:
-    tokens = _markdown().parse(text)
-    lines = [(one.start(), one.end()) for one in _LINE.finditer(text)]
-    marks: list[str] = []
-    head: Token | None = None
-    group, part, headed = 0, 0, False
-    above: dict[str, str] = {}  # rank of a heading ("h2") -> its text
-    titles: list[Stretch] = []  # of the quotes around a block; empty where one has none
-
-    def shape(kind: Kind, **more: Any) -> Passage:
-        headings = tuple(above.values())
-        return Passage("", 0, kind=kind, group=group, part=part, headings=headings, **more)
-
-    for at, token in enumerate(tokens):
-        before = tokens[at - 1].type if at else ""
-        if token.type == "list_item_open":
-            marks.append(f"{token.info}{token.markup}")
-        elif token.type == "list_item_close":
-            marks.pop()
-        elif token.type == "blockquote_open":
-            titles.append(titles[-1] if titles else _NOTHING)
-        elif token.type == "blockquote_close":
-            titles.pop()
-        elif token.type in _GROUPS and not marks:
-            group += 1
-        elif token.type == "hr":
-            part += 1
-        elif token.type == "inline" and before == "heading_open":
-            rank, heading, headed = tokens[at - 1].tag, token.content.strip(), True
-            above = {one: text for one, text in above.items() if one < rank} | {rank: heading}
-            if token.map and _SPELT_OUT.fullmatch(heading):
-                body = stretch_of(token.content, text, lines[token.map[0] : token.map[1]])
-                group += 1
-                yield _Block(body, shape("heading"))
-        elif token.type == "tr_open":
-            if before == "thead_open":
-                head = token
-            elif head is not None:
-                yield _row(text, lines, tokens, at, head, shape("row"))
-                headed = False
-        elif token.type in _CODE and token.map is not None:
-            group += not marks and before != "paragraph_close"
-            body, written = _code(text, lines, token)
-            its = shape("code", depth=len(marks), written=written)
-            yield _Block(body, its, headed=headed, title=[_NOTHING, *titles][-1])
-            headed = False
-        elif token.type == "inline" and before == "paragraph_open" and token.map:
-            below = (one.type for one in tokens[at + 2 :] if one.type != "html_block")
-            follows = next(below, "")  # whatever box it stands in
-            body = stretch_of(token.content, text, lines[token.map[0] : token.map[1]])
-            title = [_NOTHING, *titles][-1]
-            if _is_callout_title(tokens, at):
-                titles[-1] = body.part(0, len(body.text))
-                if not _NUMBER.search(body.text):
-                    continue
-            item = at > 1 and tokens[at - 2].type == "list_item_open"
-            kind: Kind = "item" if marks else "prose"
-            its = shape(kind, depth=len(marks), mark=marks[-1] if item else "")
-            block_id = _BLOCK_ID.search(body.text)
-            body = body.part(0, block_id.start() if block_id else len(body.text))
-            if body.text:
-                leads, code = follows in (*_LISTS, *_CODE), follows in _CODE
-                yield _Block(body, its, leads, code, headed=headed, title=title)
-                headed = False
-
-
-def _code(text: str, lines: Sequence[Range], token: Token) -> tuple[Stretch, str]:
-    """A block of code, and how it is shown: between fences; of a long one its beginning."""
-    first, end = token.map or [0, 0]
-    first += bool(token.markup)
-    content = token.content.removesuffix("\n").split("\n")
-    shown = content[:LONGEST_CODE]
-    body = stretch_of("\n".join(shown), text, lines[first : first + len(shown)], code=True)
-    # A fence that is not closed goes on behind the end of the source.
-    is_open = token.markup and end - first == len(content)
-    rest = _REST if is_open or len(content) > len(shown) else "\n"
-    fence = token.markup or "```"
-    return body, f"{fence}{token.info.strip()}\n{body.text}{rest}{fence}"
-
-
-def _is_callout_title(tokens: Sequence[Token], at: int) -> bool:
-    """Whether a paragraph is a title: in the text of a source nothing says that a quote is a callout.
-
-    It is the first of several in its quote, short, and no sentence.
-    """
-    text = tokens[at].content.rstrip()
-    return (
-        at > 1
-        and tokens[at - 2].type == "blockquote_open"
-        and at + 2 < len(tokens)
-        and tokens[at + 2].type != "blockquote_close"
-        and len(_TOKEN.findall(text)) < TITLE
-        and not text.endswith(STOPS)
-        and not tokens[at + 3].content.startswith(_BEHIND)
-    )
-
-
-def _row(
-    text: str, lines: Sequence[Range], tokens: Sequence[Token], at: int, head: Token, shape: Passage
-) -> _Block:
-    """The row that begins at a token, with the head of its table."""
-    first = (head.map or [0])[0]
-    own = (tokens[at].map or [0])[0]
-    frame = "\n".join(text[slice(*_trimmed(text, lines[number]))] for number in (first, first + 1))
-    place = _trimmed(text, lines[own])
-    return _Block(
-        _cells(text, lines[own], tokens, at),
-        replace(shape, written=text[slice(*place)], frame=frame),
-        head=_cells(text, lines[first], tokens, tokens.index(head)),
-        place=(place,),
-    )
-
-
-def _trimmed(text: str, line: Range) -> Range:
-    """A line of a table without the marks of the quote it stands in."""
-    written = text[slice(*line)]
-    bare = written.lstrip("> \t")
-    start = line[0] + len(written) - len(bare)
-    return start, start + len(bare.rstrip())
-
-
-def _cells(source: str, line: Range, tokens: Sequence[Token], at: int) -> Stretch:
-    """The words of a row, with a bar between its cells."""
-    text = ""
-    origins: list[int] = []
-    after = line[0]
-    while tokens[at].type != "tr_close":
-        token = tokens[at]
-        at += 1
-        cell = token.content.strip() if token.type == "inline" else ""
-        if not cell:
-            continue
-        # A bar in a cell is written with a backslash before it.
-        place = source.find(cell, after, line[1])
-        origin = place if place >= 0 else after
-        shown = f" | {cell}" if text else cell
-        text += shown
-        after = origin + len(cell)
-        origins += range(after - len(shown), after)
-    return Stretch(text, origins)

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from notehop.app.answer.names import names_of
 from notehop.app.answer.quotes.asked_question import Asked, Candidate
+from notehop.app.answer.quotes.blocks import Passage
 from notehop.app.answer.quotes.exact import FILED_ON, WORD, fits, has_date, has_number
-from notehop.app.answer.quotes.passages import Passage
 from notehop.app.answer.quotes.question import ARTICLE
 from notehop.app.answer.quotes.reading import SHORT, Named, Reading, is_bare, says_asker
 from notehop.app.answer.quotes.words import WORD_LISTS
