@@ -360,7 +360,7 @@ def subject_of(
 
 
 _SUBJECTS = frozenset(WORD_LISTS["subjects"])
-_PARTICIPLE = re.compile(r"\w+ed|ge\w{2,}(?:t|en)")
+_PARTICIPLE = re.compile(r"\w*[aeiouy]\w*[^\We]ed|ge\w{2,}(?:t|en)")  # no "shed", no "seed"
 _DOES = frozenset(("do", "does", "did"))
 
 
@@ -392,7 +392,8 @@ def _spoken_of(question: str, tells: Set[str]) -> str:
         if span[:1] == [first] and before >= 0 and asks[before]:
             # "Does Ada charge", "was the boat cleaned"
             named = [*takewhile(lambda at: words[at][0][0].isupper(), span)]
-            verb = plain[before] in _DOES or _PARTICIPLE.fullmatch(plain[span[-1]])
+            last = words[span[-1]][0]
+            verb = plain[before] in _DOES or (_PARTICIPLE.fullmatch(last) is not None)
             ends = (
                 span[-1] + 1 == len(words) and len(span) > 1 and not _leads(words[span[-1] - 1][0])
             )

@@ -29,10 +29,10 @@ from notehop.app.retrieval.filters import Condition, Kind, Paths
 from notehop.app.retrieval.intents import SMALL
 from notehop.indexing.graph.files import NOTE_SUFFIX
 
-_ASKS = re.compile(rf"^(?:(?:{'|'.join(WORDS['polite'])}) )?(?:{'|'.join(WORDS['asks'])})\b")
-ASKS_OF_A_TIME = re.compile(rf"{_ASKS.pattern}|^(?:{'|'.join(WORDS['asks_of_a_time'])})")
+ASKS = re.compile(rf"^(?:(?:{'|'.join(WORDS['polite'])}) )?(?:{'|'.join(WORDS['asks'])})\b")
+ASKS_OF_A_TIME = re.compile(rf"{ASKS.pattern}|^(?:{'|'.join(WORDS['asks_of_a_time'])})")
 _OF_A_KIND, _THAT_ARE = re.compile(WORDS["of_a_kind"]), re.compile(WORDS["that_are"])
-_PHRASAL = re.compile(WORDS["phrasal"])
+_GIVEN_UP = re.compile(WORDS["given_up"])
 _NOT_YET, _UN = re.compile(WORDS["not_yet"]), re.compile(WORDS["un"])
 _ROW = re.compile(r"^\|", re.MULTILINE)
 _DECIDED = frozenset(WORDS["decided"])
@@ -57,10 +57,10 @@ def conditions_of(
         return ()
     first_word = plain.partition(" ")[0]
     # "Books rated 5", "meetings in March": a kind alone, and what it is narrowed by.
-    bare = not (_ASKS if period is None else ASKS_OF_A_TIME).search(plain)
+    bare = not (ASKS if period is None else ASKS_OF_A_TIME).search(plain)
     if bare and first_word in ASKING:
         return ()
-    if _PHRASAL.search(plain):
+    if _GIVEN_UP.search(plain):
         return ()
     named = telling(plain)
     idle = HAVING if period is None else HAVING | DONE
@@ -165,7 +165,7 @@ def _without_denial(question: VaultQuestion, plain: str) -> tuple[str, str]:
 def asks_for_a_list(plain: str) -> bool:
     """Whether a question asks for a list, or is no sentence and begins with what is to be listed."""
     first = plain.partition(" ")[0]
-    return bool(_ASKS.search(plain) or first not in ASKING or NOT.match(plain))
+    return bool(ASKS.search(plain) or first not in ASKING or NOT.match(plain))
 
 
 def _by_property(question: VaultQuestion, plain: str) -> tuple[Condition, ...]:
@@ -196,7 +196,7 @@ def _by_property(question: VaultQuestion, plain: str) -> tuple[Condition, ...]:
 
 def _noun_and_rest(plain: str) -> tuple[str, str]:
     """What a question wants listed, if that is its first word, and what it says of it."""
-    asks = _ASKS.match(plain)
+    asks = ASKS.match(plain)
     said = plain[asks.end() if asks else 0 :].split()
     noun, _, rest = " ".join(said[said[:1] == ["all"] :]).partition(" ")
     return noun, rest

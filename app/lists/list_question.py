@@ -17,7 +17,7 @@ from llama_index.core.schema import NodeWithScore
 from notehop.app.answer.draft import FEW, NONE
 from notehop.app.answer.material import CONNECTED, headings_at, ranked_headings
 from notehop.app.lists.comparison import compared_lines, comparison_in, lines_of_series
-from notehop.app.lists.kinds import ASKS_OF_A_TIME, conditions_of, denied, note_of_folder
+from notehop.app.lists.kinds import ASKS, ASKS_OF_A_TIME, conditions_of, denied, note_of_folder
 from notehop.app.lists.lines import (
     dated_lines,
     line_of_named,
@@ -258,7 +258,10 @@ def list_question(
             return ListQuestion(asked, f"{{has|have}} {said}", lines)
         return ListQuestion(asked, f"{NONE}note has {said}.", others=others) if others else None
     found: tuple[Condition, ...] = ()
-    for one in (None,) if period is None else period.meant(plain, question):
+    # "Which meetings were in March" names a kind, "what did we read in March" may.
+    of_a_kind = ASKS.search(plain) or not ASKS_OF_A_TIME.search(plain)
+    times = period and (period.and_before() if of_a_kind else period.meant(plain, question))
+    for one in times or (None,):
         if found := conditions_of(question, plain, one):
             break
     years = [] if found or period or not ASKS_OF_A_TIME.search(plain) else _YEAR.findall(text)

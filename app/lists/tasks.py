@@ -37,6 +37,7 @@ _BOX = {
     box: re.compile(rf"^[ \t>]*(?:[-*+]|\d{{1,9}}[.)])[ \t]+\[{box}\][ \t]+(\S.*)$", re.M)
     for box in (" ", "[xX]")
 }
+TITLED = 8  # notes with the words of a question in their names that are looked at
 OPEN, TICKED = ("[ ]",), ("[x]", "[X]")
 
 
@@ -230,8 +231,12 @@ def open_tasks(
         called = names_of(subject)
         known = (view.notes_named(name) for name in (*called, *longer))
         own = set(next(filter(None, known), ()))
-        titled = view.paths_of(view.lexical.holding(question.tokens(subject), "title"))
-        filed = question.filed_under(own or filter(None, titled))
+        filed = question.filed_under(own)
+        if not own:  # the one note with that in its name that others are filed under
+            titled = view.paths_of(view.lexical.holding(question.tokens(subject), "title"))
+            named = sorted({one for one in titled if one})[:TITLED]
+            those = [*filter(None, (question.filed_under([one]) for one in named))]
+            filed = those[0] if len(those) == 1 else set()
         own_rows = view.notes_at(own).values()
         # What no note is called is looked for in the tasks themselves.
         names = (

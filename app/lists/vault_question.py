@@ -36,6 +36,7 @@ _MARKS = "\u0300\u0301\u0302\u0303\u0308\u030a\u030c\u0327"  # that combine to a
 WORDS = tomllib.loads(Path(__file__).with_name("lists.toml").read_text("utf-8"))
 NOT = re.compile(WORDS["not"])
 ASKING, DONE = SMALL | {*WORDS["asking"]}, frozenset(WORDS["done"])
+_BESIDE = frozenset(WORDS["beside"])
 HAVING, NO_KIND = frozenset(WORDS["having"]), frozenset(WORDS["no_kind"])
 YEAR = re.compile(r"(?:19|20)\d\d")
 _OF_A_DAY = SMALL | {*WORDS["of_a_day"]}
@@ -196,7 +197,8 @@ class VaultQuestion:
             folder = path.rpartition("/")[0]
             if not is_of_people({"folder": folder, "type": row.page_type, "tags": row.tags}):
                 things.append(path)
-        filed = [one for one in view.links_to(things) if one.property]
+        linked = (one for one in view.links_to(things) if one.property)
+        filed = [one for one in linked if plain_words(one.property or "") not in _BESIDE]
         links = Counter(map(_place_of, view.links_from({one.path for one in filed})))
         return {one.path for one in filed if links[_place_of(one)] == 1}
 

@@ -196,6 +196,7 @@ def _with_sources(blocks: Sequence[Block]) -> list[Block]:
         last, own = found[-1] if found else block, block.body
         lines = f"{last.body.text}\n{own.text}"
         same = block.kind == "prose" and replace(last.shape, group=block.shape.group) == block.shape
+        same = same and not own.text.endswith((".", "!", "?"))  # "— Bring the pump, she said."
         below = len(last.body.text) + 1 in _of_whom(f"{lines}\n{after.body.text}")
         if found and same and below:
             origins = [*last.body.origins, own.origins[0] - 1, *own.origins]
