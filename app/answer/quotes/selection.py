@@ -172,7 +172,7 @@ class _Selection:
         elif self.asked.question.exact:
             near = EXACT
         # Where the best is a property, others may be what is asked for.
-        tells = top.passage.kind != "property"
+        in_words = top.passage.kind != "property"
         quotes: list[Quote] = []
         shown: list[frozenset[str]] = []
         wanted = {*led, *(one.source for one in leading)}
@@ -185,7 +185,7 @@ class _Selection:
             less = worth[order[0]] - worth[at] if self.form == "list" else top.score - one.score
             if shown and at not in wanted and less > near:
                 continue
-            if shown and tells and self._only_files(one):
+            if shown and in_words and self._only_files(one):
                 shown.append(one.words)  # Nothing worse stands in its place.
                 continue
             if is_one_of_rows(one, self.forms):
@@ -207,7 +207,7 @@ class _Selection:
             left -= length_of(read[each] for each in orders)
             shown.append(frozenset(self.words(" ".join(read[each].text for each in orders))))
             if read[begin].kind == "property":
-                quotes.append(self.properties.quoted(one.named, beside=tells and len(shown) > 1))
+                quotes.append(self.properties.quoted(one.named, beside=in_words and len(shown) > 1))
             else:
                 quotes += sections.quoted(one, orders, begin)
         day = top.named.day
