@@ -32,8 +32,10 @@ from notehop.app.retrieval.intents import (
     weigh,
 )
 from notehop.app.retrieval.relevance import (
+    AMONG,
     RelevancePostprocessor,
     TemplatePostprocessor,
+    rest_of_tables,
     templates_of,
     with_most_words,
     with_newest,
@@ -141,6 +143,14 @@ class QueryChain:
             hits, stages = self._given(query, places), [fresh, around]
         else:
             hits, stages = self._ranked(query, fresh, around)
+            if wanted.fill and (rest := rest_of_tables(self.view, hits)):
+                # They take nobody's place.
+                own = {one.node.node_id for one in rest}
+                left = [one for one in hits if one.node.node_id not in own]
+                hits = [*left[:AMONG], *rest, *left[AMONG:]]
+                around.top_k += len(rest)
+                around.context_chunks += len(rest)
+                fresh.places += len(rest)
         for stage in stages:
             hits = stage.postprocess_nodes(hits, query_bundle=query)
         return hits

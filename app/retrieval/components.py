@@ -318,16 +318,31 @@ def _around(chunk: ChunkRow, siblings: Sequence[ChunkId], view: Snapshot) -> dic
     if _ENTRY.search(chunk.text.rpartition("\n\n")[2]):
         after = view.chunks(siblings[place + 1 : place + 2]).values()
         found = {"goes_on": any(_ENTRY.match(one.text) for one in after)}
-    if not chunk.text.startswith("|") or _HEAD.match(chunk.text):
-        return found
-    before = siblings[:place]
-    rows = view.chunks(before)
-    for text in (rows[one].text for one in reversed(before) if one in rows):
-        if heads := _HEAD.findall(text):
-            return {**found, "table_head": heads[-1]}
-        if not text.startswith("|"):
-            break
+    if _goes_on_with_rows(chunk.text):
+        first = parts_of_table(chunk, siblings, view)[0]
+        if heads := _HEAD.findall(first.text):
+            found["table_head"] = heads[-1]
     return found
+
+
+def parts_of_table(
+    chunk: ChunkRow, siblings: Sequence[ChunkId], view: Snapshot
+) -> Sequence[ChunkRow]:
+    """The chunks of a note over which a table goes on that the chunk has a part of, itself among them."""
+    if not (chunk.text.startswith("|") or chunk.text.rpartition("\n")[2].startswith("|")):
+        return [chunk]
+    rows = view.chunks(siblings)
+    parts = [rows[one] for one in siblings if one in rows]
+    start = end = parts.index(chunk)
+    while start and _goes_on_with_rows(parts[start].text):
+        start -= 1
+    while _goes_on_with_rows("".join(one.text for one in parts[end + 1 : end + 2])):
+        end += 1
+    return parts[start : end + 1]
+
+
+def _goes_on_with_rows(text: str) -> bool:
+    return text.startswith("|") and not _HEAD.match(text)
 
 
 def below(lowest: float, rank: int, count: int) -> float:

@@ -30,6 +30,7 @@ from notehop.app.retrieval.components import (
     VaultPostprocessor,
     light_node,
     noted,
+    parts_of_table,
 )
 from notehop.app.retrieval.filters import AllowedChunks, among
 from notehop.app.retrieval.intents import NEWEST
@@ -37,6 +38,7 @@ from notehop.app.retrieval.retrievers import DISPATCH, known_similarities, known
 from notehop.config.small_files import open_plain_file, read_json_file
 from notehop.indexing.graph.files import NOTE_SUFFIX, fold, is_note
 from notehop.indexing.stores.lexical import LexicalIndex, idf
+from notehop.indexing.stores.model import ChunkId, ChunkRow
 from notehop.indexing.stores.reader import Generation, Snapshot
 from notehop.indexing.tokens.tokenizer import Tokenizer
 from notehop.indexing.tokens.words import EVERYDAY, FUNCTION_WORDS, detect_language
@@ -260,6 +262,24 @@ def with_most_words(view: Snapshot, query: TracedQuery, hits: Nodes, tokenizer: 
         return hits
     moved = NodeWithScore(node=hits[at].node, score=hits[AMONG - 2].score)
     return [*hits[: AMONG - 1], moved, *hits[AMONG - 1 : at], *hits[at + 1 :]]
+
+
+LONGEST_TABLE = 8  # chunks of the tables that are taken whole
+
+
+def rest_of_tables(view: Snapshot, hits: Nodes) -> Nodes:
+    """The other parts of the tables that the first of the hits have a part of, the best hit's first."""
+    first = view.chunks([one.node.node_id for one in hits[:AMONG]])
+    found: dict[ChunkId, ChunkRow] = {}
+    for hit in hits[:AMONG]:
+        if chunk := first.get(hit.node.node_id):
+            parts = parts_of_table(chunk, view.chunk_ids_of(chunk.path), view)
+            found |= {one.id: one for one in parts if one.id not in first}
+    known = {one.node.node_id: one.node for one in hits}
+    return [
+        NodeWithScore(node=known.get(id_) or light_node(id_), score=hits[:AMONG][-1].score)
+        for id_ in [*found][:LONGEST_TABLE]
+    ]
 
 
 _SET_FOLDERS = {

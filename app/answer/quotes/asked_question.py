@@ -189,7 +189,7 @@ class Asked:
         count = len(words & said) + numbers + days + of_it
         # Who writes "cancel?" calls nothing so.
         whole = bool(words) and words <= said and not name.rstrip().endswith("?")
-        return whole or of_it, count
+        return whole or of_it or days > 0, count
 
     def is_told_more(self, one: Candidate) -> bool:
         """Whether a passage says anything that the question does not."""

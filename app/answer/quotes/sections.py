@@ -15,6 +15,7 @@ from notehop.app.answer.quotes.blocks import Passage
 from notehop.app.answer.quotes.exact import fits, has_date
 from notehop.app.answer.quotes.passages import CARDS
 from notehop.app.answer.quotes.reading import Named, is_bare
+from notehop.app.answer.quotes.rows import LONGEST_LIST, agreement_of, is_one_of_rows
 from notehop.app.answer.quotes.words import WORD_LISTS
 from notehop.app.retrieval.abbreviations import spells
 from notehop.indexing.tokens.words import fold
@@ -24,7 +25,6 @@ EXACT = 1.0  # the same where something exact is asked for
 SAYS_LITTLE = 7  # words that are a scrap: what stands beside them comes along
 BEFORE = 15  # words above what answers that come before it, so that a section keeps its order
 SHORT = 20  # words of a list that is whole, whatever of it answers
-LONGEST_LIST = 14  # items or rows that are quoted of one list or table
 LISTED_AMONG = 8  # best candidates among which half of a list is that is quoted whole
 
 STEPS = 1.5
@@ -291,7 +291,11 @@ class Sections:
             return [self._quote(one, sorted(orders))]
         return [self._quote(one, sorted(part)) for part in (answering, above) if part]
 
-    def _quote(self, one: Candidate, orders: Sequence[int]) -> Quote:
+    def rows(self, rows: Sequence[Candidate]) -> Quote:
+        """What is quoted of some rows of a table in one source."""
+        return self._quote(rows[0], [one.order for one in rows], chosen=True)
+
+    def _quote(self, one: Candidate, orders: Sequence[int], *, chosen: bool = False) -> Quote:
         named, read = one.named, one.read
         title = {*self.words(named.source.title)}  # a callout may say it again
         parts = [
@@ -307,7 +311,7 @@ class Sections:
         listed = sum(each.passage.group == last.group for each in parts) > 1
         after = read[orders[-1] + 1 :][:1]
         goes_on = after[0].group == last.group if after else named.goes_on
-        text, ranges = laid_out(parts, goes_on=listed and goes_on)
+        text, ranges = laid_out(parts, goes_on=listed and goes_on and not chosen)
         headings = headings_at(named.source.text, named.above, parts[0].passage.ranges[0][0])
         return Quote(named.source, text, ranges, headings, name)
 
@@ -326,19 +330,6 @@ def expands(asked: Asked, named: Named) -> bool:
         return True
     about, names = asked.about, asked.called(named)
     return bool(about) and not about <= names[0] and about in names
-
-
-def is_one_of_rows(one: Candidate, forms: Collection[str]) -> bool:
-    """Whether a passage is a row of a table which is not asked for as a whole."""
-    return one.passage.kind == "row" and not {"list", "comparison"} & {*forms}
-
-
-def agreement_of(row: Passage, asked: Asked) -> tuple[bool, int, int, int]:
-    """Whether the question has all of a cell, how much of it, which column it is, and how many cells have
-    any of it: what a row is called is more than what it says."""
-    cells = [asked.agreement(cell) for cell in row.text.split(" | ")]
-    whole, count, column = max((*has, -at) for at, has in enumerate(cells))
-    return whole, count, column if count else 0, sum(has > 0 for _, has in cells)
 
 
 def defines(one: Candidate) -> bool:

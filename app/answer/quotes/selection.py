@@ -5,11 +5,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import chain
+from itertools import groupby
 
 from notehop.app.answer.draft import Quote
 from notehop.app.answer.quotes.asked_question import Asked, Candidate
@@ -26,19 +25,24 @@ from notehop.app.answer.quotes.properties import (
     section,
 )
 from notehop.app.answer.quotes.reading import Named
+from notehop.app.answer.quotes.rows import (
+    LONGEST_LIST,
+    MOST_ROWS,
+    agreement_of,
+    is_one_of_rows,
+    row_first,
+    rows_meant,
+)
 from notehop.app.answer.quotes.sections import (
     EXACT,
-    LONGEST_LIST,
     NEAR,
     STEP,
     STEPS,
     Sections,
-    agreement_of,
     defines,
     expands,
     first_of,
     in_order,
-    is_one_of_rows,
     is_view,
     leads_to,
     length_of,
@@ -118,7 +122,7 @@ class _Selection:
         found = first_of(self.properties.is_named, found)
         if found[0].passage.kind == "property":
             found = self._text_first(found)
-        found = self._row_first(found)
+        found = row_first(found, self._places_of(found[0]), self.asked)
         if news:
             # Who asks for news gets them before what a property calls status.
             found = first_of(lambda one: "news" in one.features, found)
@@ -145,6 +149,8 @@ class _Selection:
         if not self.found:
             return []
         sections = Sections(self.asked, self.found)
+        if quotes := self._rows(sections):
+            return quotes
         best: dict[int, Candidate] = {}
         for one in self.found:
             best.setdefault(one.source, one)
@@ -384,22 +390,40 @@ class _Selection:
 
         return first_of(says, found, NEAR if tells else math.inf)
 
-    def _row_first(self, found: list[Candidate]) -> list[Candidate]:
-        """The candidates, of the table of the best the row before its others of which a cell agrees most with
-        the question: what it is called."""
-        top = found[0]
-        if not is_one_of_rows(top, self.forms):
-            return found
-        rows = [one for one in self._places_of(top) if one.passage.frame == top.passage.frame]
-        held = Counter(chain(*({*self.words(one.passage.text)} & self.asked.words for one in rows)))
-        alone = {word for word, count in held.items() if count == 1}
-        if sum(not alone.isdisjoint(self.words(one.passage.text)) for one in rows) > 1:
-            return found  # It asks to choose between them.
-        first = max(rows, key=lambda row: agreement_of(row.passage, self.asked))
-        if agreement_of(first.passage, self.asked) == agreement_of(top.passage, self.asked):
-            return found
-        place = first.source, first.order
-        return [first, *(one for one in found if (one.source, one.order) != place)]
+    def _rows(self, sections: Sections) -> list[Quote]:
+        """Where rows of a table may be asked for, and the best is one or stands beside it, those that are
+        meant."""
+        best, counts = self.found[0], self.asked.question.exact == "count"
+        beside = (
+            one
+            for one in self.found
+            if one.source == best.source and one.score >= best.score - NEAR
+        )
+        top = next((one for one in beside if one.passage.kind == "row"), None)
+        if top is None or not (counts or {"list", "open"} & self.forms):
+            return []
+        rows = [one for one in self._places(top) if one.passage.kind == "row"]
+        meant = rows_meant(top, rows, self.asked)
+        quotes = [
+            sections.rows([*of_it])
+            for _, of_it in groupby(meant[:MOST_ROWS], lambda one: one.source)
+        ]
+        if len(meant) == 1 and not (counts or "list" in self.forms):
+            return []
+        if len(meant) > 1:
+            some = f"The first {MOST_ROWS} of " if len(meant) > MOST_ROWS else ""
+            quotes[0] = replace(quotes[0], name=f"{some}{len(meant)} rows of what was found")
+        return quotes
+
+    def _places(self, like: Candidate) -> Iterator[Candidate]:
+        """The candidate at every place of what was found, in text order."""
+        order = sorted(
+            enumerate(self.sources), key=lambda it: (it[1].source.path, it[1].source.lines)
+        )
+        for at, named in order:
+            read = named.passages(self.asked.reading.sentences)
+            for order in range(len(read)):
+                yield replace(like, source=at, named=named, read=read, order=order)
 
     def _places_of(self, one: Candidate) -> Iterator[Candidate]:
         """The candidate at every place of what was found of its note."""
