@@ -88,7 +88,8 @@ def _held(row: Candidate, asked: Asked) -> frozenset[str]:
 def _agreeing(row: Passage, asked: Asked, lead: frozenset[str]) -> dict[str, int]:
     """The columns of which a row has a cell, or one of several things in it, that is the question's, and not
     the head's, with how much of it; if it names some of them, those alone."""
-    words, found = asked.reading.words, {}
+    words = asked.reading.words
+    found: dict[str, int] = {}
     for head, cell in zip(_columns(row), _cells(row.written), strict=False):
         for one in _SEVERAL.split(cell):
             whole, count = asked.agreement(one)

@@ -149,8 +149,8 @@ class _Selection:
         if not self.found:
             return []
         sections = Sections(self.asked, self.found)
-        if quotes := self._rows(sections):
-            return quotes
+        if rows := self._rows(sections):
+            return rows
         best: dict[int, Candidate] = {}
         for one in self.found:
             best.setdefault(one.source, one)
@@ -417,21 +417,15 @@ class _Selection:
 
     def _places(self, like: Candidate) -> Iterator[Candidate]:
         """The candidate at every place of what was found, in text order."""
-        order = sorted(
-            enumerate(self.sources), key=lambda it: (it[1].source.path, it[1].source.lines)
-        )
-        for at, named in order:
+        found = enumerate(self.sources)
+        for at, named in sorted(found, key=lambda it: (it[1].source.path, it[1].source.lines)):
             read = named.passages(self.asked.reading.sentences)
             for order in range(len(read)):
                 yield replace(like, source=at, named=named, read=read, order=order)
 
     def _places_of(self, one: Candidate) -> Iterator[Candidate]:
-        """The candidate at every place of what was found of its note."""
-        for at, named in enumerate(self.sources):
-            if named.source.path == one.path:
-                read = named.passages(self.asked.reading.sentences)
-                for order in range(len(read)):
-                    yield replace(one, source=at, named=named, read=read, order=order)
+        """The candidate at every place of what was found of its note, in text order."""
+        return (other for other in self._places(one) if other.path == one.path)
 
     def _numbered_so(self, found: list[Candidate]) -> list[Candidate]:
         """The candidates, of the note of the best those alone that stand under the number which is asked for,
