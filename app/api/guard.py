@@ -12,10 +12,7 @@ from __future__ import annotations
 
 import hmac
 import ipaddress
-import math
 import re
-import time
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from urllib.parse import urlsplit
@@ -47,9 +44,6 @@ OPEN_BELOW = "/static/"
 
 VAULTS = "/vaults"
 
-GUESSES = 30  # wrong tokens a minute that a client may show
-REMEMBERED = 10_000  # clients that are counted at most: with more, counting begins anew
-
 TRUSTED = "notehop.trusted"
 """Key of the scope: whether its token opens what is asked for, or none is wanted."""
 
@@ -73,30 +67,10 @@ def is_loopback(host: str) -> bool:
 def from_here(scope: Scope) -> bool:
     """Whether a request comes from this machine, and not through a proxy on it."""
     client = scope.get("client")
-    return (client is None or is_loopback(str(client[0]))) and not _handed_on(scope)
-
-
-def _handed_on(scope: Scope) -> bool:
-    return any(key in _HANDED_ON or key.startswith(b"x-forwarded") for key, _ in scope["headers"])
-
-
-def _client(scope: Scope) -> str:
-    """An address, or of version 6 the network that one client is given; and whether by a proxy there.
-
-    A proxy on this machine is believed the address that it adds last.
-    """
-    said = str(scope["client"][0]) if scope.get("client") else ""
-    handed_on = _handed_on(scope)
-    forwarded = [value for name, value in scope["headers"] if name == b"x-forwarded-for"]
-    if forwarded and is_loopback(said):
-        last = forwarded[-1].decode("latin-1").rpartition(",")[2].strip()
-        said = last if _address(last) is not None else said
-    address = _address(said)
-    if isinstance(address, ipaddress.IPv6Address):
-        # One of version 4, as a server names it that listens to both, is one client.
-        mapped = address.ipv4_mapped
-        said = str(mapped or ipaddress.ip_network((int(address) >> 64 << 64, 64)))
-    return f"{said}{' by proxy' * handed_on}"
+    handed_on = any(
+        key in _HANDED_ON or key.startswith(b"x-forwarded") for key, _ in scope["headers"]
+    )
+    return (client is None or is_loopback(str(client[0]))) and not handed_on
 
 
 class Guard:
@@ -121,9 +95,6 @@ class Guard:
         for name, own in (of_vaults or {}).items():
             self._tokens += [(token.encode(), name) for token in own]
         self._default = default
-        # Wrong tokens of this minute, by client.
-        self._guesses: Counter[str] = Counter()
-        self._minute_ends = 0.0
 
     def refusal(self, scope: Scope) -> ProblemResponse | None:
         """Look at host name, origin and token; what a token opens is written into the scope."""
@@ -166,13 +137,6 @@ class Guard:
 
     def _token(self, scope: Scope, headers: Headers) -> ProblemResponse | None:
         """Let in those that show a token for what they ask."""
-        client = _client(scope)
-        shows = bool(self._tokens) and "authorization" in headers
-        # Before it is compared: an answer other than this would tell a right guess from a wrong.
-        if shows and (wait := self._wait(client)):
-            detail = f"too many wrong tokens; ask again in {wait} s"
-            status = HTTPStatus.TOO_MANY_REQUESTS
-            return error_response(status, detail, {"Retry-After": str(wait)})
         opens: set[str | None] = self._opened(headers) if self._tokens else {None}
         path, name = scope["path"], scope.get(NAMED)
         if None in opens:
@@ -183,8 +147,6 @@ class Guard:
             trusted = bool(opens) if path == VAULTS else (name or self._default) in opens
         scope[OPENS] = None if None in opens else opens
         scope[TRUSTED] = trusted
-        if shows and not opens:
-            self._guesses[client] += 1
         file = path.startswith(OPEN_BELOW) and _reads(scope, path)
         if trusted or file or _reads(scope, *OPEN):
             return None
@@ -204,15 +166,6 @@ class Guard:
         # All are compared, each in the same time whatever it holds.
         same = [hmac.compare_digest(said, token) for token, _ in self._tokens]
         return {name for fits, (_, name) in zip(same, self._tokens, strict=True) if fits}
-
-    def _wait(self, client: str) -> int:
-        """Seconds until a client may show another token; 0 where it may."""
-        now = time.monotonic()
-        if now >= self._minute_ends or len(self._guesses) > REMEMBERED:
-            self._minute_ends = now + 60
-            self._guesses.clear()
-        wrong = self._guesses[client]
-        return math.ceil(self._minute_ends - now) if wrong >= GUESSES else 0
 
 
 def _same(origin: str, host: str) -> bool:
