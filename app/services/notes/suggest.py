@@ -1,5 +1,5 @@
-"""Suggests links that a vault lacks: notes that are alike or named without a link, and names that several
-notes link to though no note has them.
+"""Suggests links that a vault lacks: notes named without a link, names that several notes link to though no
+note has them, and for one note also those that are alike.
 """
 
 from __future__ import annotations
@@ -43,15 +43,9 @@ AGAIN = 2
 """Times that a note may lack a link, or be lacking one to it, in a list of the whole vault."""
 
 LEAST = 0.02  # score below which nothing is suggested: of such pairs, one in 250 was linked
-LEAST_ALIKE = 0.1
-"""That of notes that merely speak of the same, in a list of the whole vault: below it, most do not."""
-
 LEAST_WORDS = 0.1
 """Share of the telling words below which a note that is not among the nearest is none to link to, however
 many do: of links taken out of two vaults, 1 was of the 25 such pairs, and 31 of the other 413."""
-
-FEW_LINKS = 2  # that a note is held to have there: one that nobody linked yet is not left out
-SHOWS = 2  # words that two notes share in the sentence that is shown of them, in such a list
 
 WEIGHTS = {"constant": -7.0, "nearness": 0.9, "words": 2.5, "links": 1.5, "named": 5.9}
 """Of a logistic regression that tells links taken out of four vaults from pairs that had none."""
@@ -67,10 +61,8 @@ PASSAGES = 12
 """Passages of a note that are compared with the vault: of a longer one, evenly spread ones."""
 
 NEAREST = 60  # passages that are nearest to each of them
-NEIGHBOURS = 10  # notes that are compared with each note, where all of the vault are
-BLOCK = 1_000  # notes compared with all others at a time
-
-COPY = 0.985  # cosine from which two notes are taken for copies of each other
+NEIGHBOURS = 10  # notes that count as near to another; where that is not looked at, none is taken for nearer
+BLOCK = 1_000  # passages that are read at a time
 
 LOOKED_AT = 20_000
 """Characters of a note in which names of other notes are looked for; what stands further on is found
@@ -177,7 +169,7 @@ class _UnlinkedPairs:
     def described(self, limit: int) -> list[Suggestion]:
         """The most likely pairs as they stand now, with evidence; of the whole vault no note takes most."""
         now, whole = self._now, self.path is None
-        found_by = self._of_vault() if self.path is None else self._around(self.path)
+        found_by = (self._naming(), []) if self.path is None else self._around(self.path)
         likely = self._best_first(self._read(*found_by, COMPARED * max(limit, 20)))
         counts: Counter[tuple[str, str]] = Counter()
         files = called_alike(now.catalog, [pair.target for pair in likely])
@@ -189,13 +181,11 @@ class _UnlinkedPairs:
             sides = (("source", pair.source), ("target", pair.target))
             if len(rows) < 2 or (whole and any(counts[side] == AGAIN for side in sides)):
                 continue
-            if whole and pair.said is None and self._score(pair, FEW_LINKS) < LEAST_ALIKE:
-                continue
             if pair.said is None and pair.words < LEAST_WORDS and pair.rank > NEIGHBOURS:
                 continue
             if pair.said is not None:
                 line, text, name = pair.said.line, pair.said.sentence, pair.said.name
-            elif (common := self._in_common(pair, SHOWS if whole else 0)) is not None:
+            elif (common := self._in_common(pair)) is not None:
                 (line, text), name = common, ""
             else:
                 continue
@@ -225,7 +215,7 @@ class _UnlinkedPairs:
         return any(map(is_below_a_head, takewhile(lambda one: "|" in one, reversed(lines))))
 
     def _around(self, path: str) -> tuple[list[_Pair], list[_Pair]]:
-        """Pairs of one note, as :meth:`_of_vault`."""
+        """Pairs of one note one of which may name the other, and the most similar ones."""
         view = self._view
         self._add(view.catalog.leading_links([path]))
         passed_over = self._linked.get(path, set())
@@ -267,15 +257,6 @@ class _UnlinkedPairs:
 
         return possible(naming), possible(alike)
 
-    def _of_vault(self) -> tuple[list[_Pair], list[_Pair]]:
-        """Pairs of the whole vault one of which may name the other, and the most similar ones."""
-        self._add(self._view.catalog.leading_links())
-        paths = [path for path in self._view.paths() if self._can_be_linked(path)]
-        alike = self._alike([one for one in paths if not _is_day(one)])
-        ranks = {one.ends: one.rank for one in alike}
-        naming = self._naming(paths)
-        return [replace(one, rank=ranks.get(one.ends, NEIGHBOURS)) for one in naming], alike
-
     def _read(self, naming: Sequence[_Pair], alike: Sequence[_Pair], most: int) -> list[_Pair]:
         """The best of some pairs, each once, with the place where one really names the other; what is not
         alike and names nothing is left out."""
@@ -284,8 +265,8 @@ class _UnlinkedPairs:
         for pair in self._best_first([*naming, *alike]):
             best.setdefault(pair.ends, pair)
         similar = {pair.ends: pair for pair in alike}
-        # What speaks of the same and names nothing is not read for the sake of one note.
-        named = best if whole else {pair.ends for pair in naming}
+        # What speaks of the same and names nothing is not read for its sake.
+        named = {pair.ends for pair in naming}
         paths = sorted({path for key in islice(best, most) if key in named for path in key})
         notes = dict(zip(paths, as_now(self._now.place, paths), strict=True))
         rows, longer = self._now.notes_at(paths), self._names_by_word()
@@ -319,9 +300,9 @@ class _UnlinkedPairs:
     def _can_be_linked(self, path: str) -> bool:
         return is_note(path) and not self._templates.holds(path)
 
-    def _score(self, pair: _Pair, least: int = 0) -> float:
-        """How likely a link is wanted, 0 to 1; ``least`` are the links that its target has at least."""
-        links = max(least, len(self._linked.get(pair.target, ())))
+    def _score(self, pair: _Pair) -> float:
+        """How likely a link is wanted, 0 to 1."""
+        links = len(self._linked.get(pair.target, ()))
         value = (
             WEIGHTS["constant"]
             + WEIGHTS["nearness"] * 5 / (5 + pair.rank)
@@ -357,36 +338,13 @@ class _UnlinkedPairs:
                 found.setdefault(word, set()).add(" ".join(words))
         return found
 
-    def _alike(self, paths: Sequence[str]) -> list[_Pair]:
-        """The most similar pairs without a link, by the mean vectors of the notes."""
-        vectors = self._view.chunk_vectors
-        means = np.zeros((len(paths), vectors.dimensions), dtype=np.float32)
-        for at, path in enumerate(paths):
-            _, rows = vectors.rows(self._view.chunk_ids_of(path))
-            if len(rows):
-                mean = rows.mean(axis=0)
-                means[at] = mean / max(float(np.linalg.norm(mean)), 1e-9)
-        pairs: dict[frozenset[str], _Pair] = {}
-        count = min(NEIGHBOURS + 1, len(paths))
-        for first in range(0, len(paths), BLOCK):
-            for at, row in enumerate(means[first : first + BLOCK] @ means.T, first):
-                largest = np.argpartition(-row, count - 1)[:count]
-                ordered = largest[np.argsort(-row[largest], kind="stable")].tolist()
-                near = [paths[other] for other in ordered if other != at and row[other] <= COPY]
-                for rank, target in enumerate(near):
-                    if target in self._linked.get(paths[at], ()):
-                        continue
-                    pair = _Pair(paths[at], target, rank)
-                    known = pairs.get(pair.ends)
-                    if known is None or self._score(pair) > self._score(known):
-                        pairs[pair.ends] = pair
-        return [*pairs.values()]
-
-    def _naming(self, paths: Sequence[str]) -> list[_Pair]:
-        """The notes that hold the words of another's name, and no link with it."""
-        view, notes = self._view, set(paths)
+    def _naming(self) -> list[_Pair]:
+        """Pairs of the whole vault: notes that hold the words of another's name, and no link with it."""
+        view = self._view
+        self._add(view.catalog.leading_links())
+        notes = {path for path in view.paths() if self._can_be_linked(path)}
         named: dict[ChunkId, list[tuple[str, str, float]]] = {}
-        for name, target in self._names(paths):
+        for name, target in self._names(notes):
             if target in notes and not _is_day(target):
                 ids = passages_with(view, self._tokenizer, name)
                 for id_ in ids if len(ids) <= COMMON else ():
@@ -438,9 +396,9 @@ class _UnlinkedPairs:
         most = max(found.values(), default=1.0)
         return {note: score / most for note, score in found.items()}
 
-    def _in_common(self, pair: _Pair, least: int) -> tuple[int, str] | None:
+    def _in_common(self, pair: _Pair) -> tuple[int, str] | None:
         """The line and the sentence of the source that shares most with the target, by the weight of
-        rare words, if it shares at least so many; of the most similar passages as they are now."""
+        rare words; of the most similar passages as they are now."""
         view, tokenizer = self._view, self._tokenizer
 
         def texts(path: str) -> tuple[list[ChunkId], Matrix]:
@@ -463,14 +421,12 @@ class _UnlinkedPairs:
             for start, end in sentence_spans(paragraph[0], tokenizer.language)
         ]
 
-        def shared(span: tuple[int, int]) -> tuple[float, int]:
+        def shared(span: tuple[int, int]) -> float:
             both = sorted(words.intersection(tokenizer(here.text[slice(*span)])))
             rare = (view.chunk_count / (1 + view.lexical.frequency(word)) for word in both)
-            return sum(math.log(1 + weight) for weight in rare), len(both)
+            return sum(math.log(1 + weight) for weight in rare)
 
         start, end = max(sentences or [(0, len(here.text))], key=shared)
-        if shared((start, end))[1] < least:
-            return None
         line = here.first_line + here.text.count("\n", 0, start)
         return line, shortened(flat(here.text[start:end]), SENTENCE)
 
