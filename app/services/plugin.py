@@ -7,8 +7,7 @@ that broke off leaves half of one.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple
@@ -16,7 +15,6 @@ from typing import NamedTuple
 from notehop.config.errors import NotehopError, VaultError
 from notehop.config.small_files import read_json_file
 from notehop.indexing.shown import printable
-from notehop.indexing.vault.opening import HeldFolder, held_folder
 
 ID = "notehop"
 
@@ -80,39 +78,33 @@ def plugin_state(vault: Path) -> PluginState:
 
 def install_plugin(vault: Path) -> None:
     """Write the plugin's files in place of an older one's; if the disk refuses, the app sees no plugin."""
-    state = plugin_state(vault)
-    with _held(vault, state.folder) as folder:
-        # Made anew: a link of this name is replaced and never followed.
-        for name in (MANIFEST, *FILES[:-1]):
-            folder.remove(name)
-            folder.sync()
+    folder = plugin_state(vault).folder
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / MANIFEST).unlink(missing_ok=True)
         for name, data in shipped().items():
-            folder.create(name, data)
-            folder.sync()
+            # Made anew: a link of this name is replaced and never followed.
+            (folder / name).unlink(missing_ok=True)
+            (folder / name).write_bytes(data)
+    except OSError as exc:
+        raise _unchanged(folder, exc) from exc
 
 
 def remove_plugin(vault: Path) -> None:
     """Take the plugin's files and its settings away, and its folder where nothing else is in it."""
     state = plugin_state(vault)
-    if not state.folder.exists():
-        return
-    with _held(vault, state.folder) as folder:
+    try:
         for name in state.files:
-            folder.remove(name)
-            folder.sync()
+            (state.folder / name).unlink(missing_ok=True)
+    except OSError as exc:
+        raise _unchanged(state.folder, exc) from exc
     with suppress(OSError):
         state.folder.rmdir()
 
 
-@contextmanager
-def _held(vault: Path, path: Path) -> Iterator[HeldFolder]:
-    """The plugin's folder, made if it was not there, through no link that leads out of the vault."""
-    try:
-        with held_folder(vault.resolve(), path.resolve()) as folder:
-            yield folder
-    except OSError as exc:
-        says = f"cannot be changed: {exc.strerror or exc}; see that you may write there, and run it again"
-        raise _failed(path, says) from exc
+def _unchanged(path: Path, exc: OSError) -> PluginFailed:
+    says = f"cannot be changed: {exc.strerror or exc}; see that you may write there, and run it again"
+    return _failed(path, says)
 
 
 def _failed(folder: Path, says: str) -> PluginFailed:

@@ -145,16 +145,16 @@ def test_no_half_plugin_is_ever_there(
     if older:
         call("install", opened, "--yes")
     made: list[str] = []
-    real = product.HeldFolder.create
+    real = Path.write_bytes
 
-    def breaking(self: product.HeldFolder, name: str, data: bytes) -> None:
+    def breaking(self: Path, data: bytes) -> int:
         if len(made) == at:
             raise KeyboardInterrupt
-        real(self, name, data)
-        made.append(name)
+        made.append(self.name)
+        return real(self, data)
 
     with monkeypatch.context() as patched:
-        patched.setattr(product.HeldFolder, "create", breaking)
+        patched.setattr(Path, "write_bytes", breaking)
         assert call("install", opened, "--yes").exit_code != 0
     assert "manifest.json" not in names(folder(opened))
     assert call("install", opened, "--yes").exit_code == 0
