@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import logging
-import threading
-import time
 from collections.abc import Callable
-from concurrent.futures import Future, wait
 from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -32,31 +29,17 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-LOOK_UP_S = 10.0
-"""Seconds for the related notes where somebody waits for the reply, as for a search whose model is yet to be
-loaded. A server that takes longer than ``server.timeout_s`` says 503 of a note that it wrote, and the
-client writes it twice."""
-
 MOST = 5  # related notes that are named for a captured one
-
-_LOOK_UPS = threading.BoundedSemaphore(4)
-"""At once, those included that nobody waits for any more."""
 
 Find = Callable[[Note], list[Connection]]
 
 
 def capture(
-    place: Place,
-    query: CaptureQuery,
-    related: Find,
-    *,
-    seconds: float | None = LOOK_UP_S,
-    now: datetime | None = None,
+    place: Place, query: CaptureQuery, related: Find, *, now: datetime | None = None
 ) -> Captured:
     """Write a new note, then look for related ones, as :meth:`VaultHandle.capture`.
 
     :param related: finds the notes that a new one has to do with.
-    :param seconds: that it may take; None for any.
     :param now: the time on the wall; None asks the clock.
     :raises ReadOnly: at a place that is read only.
     """
@@ -80,7 +63,7 @@ def capture(
             if file.path == kept.path and file.excluded:
                 told += f" (left out of the index, so no search finds it: {file.excluded})"
     try:
-        found = related(kept) if seconds is None else _in_time(related, kept, seconds)
+        found = related(kept)
     except Exception as exc:  # noqa: BLE001 (whatever it is, the note is written)
         reason = reason_of(exc)
         # Names of notes are no part of a log.
@@ -93,13 +76,13 @@ def capture(
 
 
 def capture_cold(place: Place, query: CaptureQuery) -> Captured:
-    """Do as :func:`capture` in a process that has not opened the index: that is not timed."""
+    """Do as :func:`capture` in a process that has not opened the index."""
 
     def related(kept: Note) -> list[Connection]:
         with open_place(place) as vault:
             return vault.related(kept)
 
-    return capture(place, query, related, seconds=None)
+    return capture(place, query, related)
 
 
 def find_related(engine: Engine, now: CurrentNotes, kept: Note) -> list[Connection]:
@@ -134,26 +117,3 @@ def find_related(engine: Engine, now: CurrentNotes, kept: Note) -> list[Connecti
             )
         )
     return found
-
-
-def _in_time(find: Find, kept: Note, seconds: float) -> list[Connection]:
-    """What is found in time; what takes longer goes on, and nobody hears of it."""
-    found: Future[list[Connection]] = Future()
-    end = time.monotonic() + seconds
-    if not _LOOK_UPS.acquire(timeout=seconds):
-        raise NotehopError("others are still being looked up")
-
-    def run() -> None:
-        try:
-            found.set_result(find(kept))
-        except BaseException as exc:  # noqa: BLE001 (raised where it is waited for)
-            found.set_exception(exc)
-        finally:
-            _LOOK_UPS.release()
-
-    # Not of a pool, whose threads the end of the process would wait for.
-    threading.Thread(target=run, name="notehop-related", daemon=True).start()
-    wait([found], max(0.0, end - time.monotonic()))
-    if not found.done():
-        raise NotehopError(f"it took longer than {seconds:g} s")
-    return found.result()

@@ -28,7 +28,7 @@ from notehop.app.retrieval.connected_notes import ConnectedNotesPostprocessor
 from notehop.app.retrieval.filters import checked, fields_of
 from notehop.app.retrieval.freshness import FreshnessPostprocessor
 from notehop.app.services.ask import Conversations, QuestionRun, explained, reply_fields
-from notehop.app.services.capture import LOOK_UP_S, capture, find_related
+from notehop.app.services.capture import capture, find_related
 from notehop.app.services.engine import NO_WORDS, Engine, Run, VaultRetriever
 from notehop.app.services.notes.browse import browse, graph_view, overview
 from notehop.app.services.notes.current_notes import CurrentNotes
@@ -218,15 +218,14 @@ class VaultHandle:
     def capture(self, query: models.CaptureQuery) -> models.Captured:
         """Keep a text as a new note, and name the notes that it has to do with.
 
-        It fails only if the note cannot be written: a look-up that fails or takes too long is
-        logged, and said in the message. The index is not brought up to date by it.
+        It fails only if the note cannot be written: a look-up that fails is logged, and said in the
+        message. The index is not brought up to date by it.
 
         :raises CaptureFailed: if the note cannot be written.
         """
         self._engine.check_open()
         asked = as_query(models.CaptureQuery, query)
-        seconds = min(LOOK_UP_S, self.place.settings.server.timeout_s / 2)
-        return capture(self.place, asked, self.related, seconds=seconds)
+        return capture(self.place, asked, self.related)
 
     def related(self, kept: Note) -> list[models.Connection]:
         """The notes that a captured one has to do with, best first; none that it links to."""

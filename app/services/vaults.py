@@ -118,13 +118,9 @@ class LazyVault:
 
     def capture(self, query: CaptureQuery) -> Captured:
         """Keep a text as a new note, also where there is no index to open."""
-        try:
-            vault = self.open()
-        except IndexFailure:
-            from notehop.app.services.capture import capture_cold
+        from notehop.app.services.capture import capture
 
-            return capture_cold(self.place, query)
-        return vault.capture(query)
+        return capture(self.place, query, lambda kept: self.open().related(kept))
 
     def follow(self) -> None:
         """Have the index kept up to the vault by another process, which makes it where there is none.

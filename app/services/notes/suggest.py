@@ -61,7 +61,9 @@ PASSAGES = 12
 """Passages of a note that are compared with the vault: of a longer one, evenly spread ones."""
 
 NEAREST = 60  # passages that are nearest to each of them
-NEIGHBOURS = 10  # notes that count as near to another; where that is not looked at, none is taken for nearer
+NEIGHBOURS = (
+    10  # notes that count as near to another; where that is not looked at, none is taken for nearer
+)
 BLOCK = 1_000  # passages that are read at a time
 
 LOOKED_AT = 20_000

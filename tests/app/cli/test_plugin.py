@@ -9,7 +9,7 @@ from shlex import quote
 import pytest
 from typer.testing import Result
 
-from tests.support import commands, product
+from tests.support import commands
 
 NAMES = ["main.js", "manifest.json", "styles.css"]
 

@@ -1,7 +1,6 @@
 """A text is kept whatever becomes of the look-up, and what it has to do with is named, with its link."""
 
 import logging
-import threading
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
@@ -12,7 +11,7 @@ import pytest
 from notehop import open_vault
 from tests.support import product
 from tests.support.notes import write_notes
-from tests.support.real_index import opened_with, real_index
+from tests.support.real_index import opened_with
 from tests.support.tables import rows
 
 NOW = datetime(2026, 11, 22, 9, 31)
@@ -83,24 +82,6 @@ def test_another_machine_is_told_no_message_that_may_name_a_path(
     finally:
         product.elsewhere.reset(before)
     assert message.endswith(f"; related notes could not be looked up: {reason}")
-
-
-def test_a_look_up_that_takes_too_long_does_not_keep_the_reply(tmp_path: Path) -> None:
-    folder = write_notes(tmp_path / "v", {"A.md": "x"})
-    real_index(folder, tmp_path / "ix")
-    late = threading.Event()
-
-    def slow(_: product.Note) -> list[product.Connection]:
-        late.wait(60)
-        return []
-
-    settings = product.load_settings(overrides={"server.timeout_s": 0.2})
-    with open_vault(folder, index_dir=tmp_path / "ix", settings=settings) as vault:
-        vault.related = slow  # type: ignore[method-assign]
-        found = vault.capture(product.CaptureQuery(text="Tea"))
-        late.set()
-    assert found.message.endswith("could not be looked up: it took longer than 0.1 s")
-    assert (folder / found.filename).exists()
 
 
 FILES = product.VaultFiles(
