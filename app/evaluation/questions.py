@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import re
 import tarfile
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
@@ -65,14 +64,6 @@ class AnswerQuestion:
         return all(re.search(one.pattern, text, re.IGNORECASE) for one in self.contains)
 
 
-MOST_BAD = 5  # lines that are no questions of which all is told
-
-
-def _lines(numbers: Sequence[int]) -> str:
-    told = ", ".join(map(str, numbers[:MOST_BAD])) + (" …" if len(numbers) > MOST_BAD else "")
-    return f"line{'s' if len(numbers) > 1 else ''} {told}"
-
-
 QuestionT = TypeVar("QuestionT", KnownQuestion, AnswerQuestion)
 
 
@@ -80,7 +71,7 @@ def read_questions(file: Path, kind: type[QuestionT]) -> tuple[QuestionT, ...]:
     """Read the questions of a kind, an object on each line that is not blank; other keys are left to
     whoever wrote them.
 
-    :raises UsageError: naming the first lines that are not so, with all that is wrong, or the file that
+    :raises UsageError: naming the first line that is not so, with all that is wrong, or the file that
         cannot be read.
     """
     try:
@@ -91,34 +82,20 @@ def read_questions(file: Path, kind: type[QuestionT]) -> tuple[QuestionT, ...]:
         raise UsageError(f"{file}: cannot be read: {exc.strerror}; check the path") from exc
     read = TypeAdapter(kind).validate_json
     found: dict[str, QuestionT] = {}
-    wrong: dict[tuple[str, ...], list[int]] = {}
     for number, line in enumerate(text.splitlines(), start=1):
         if not line.strip():
             continue
         try:
             question = read(line)
         except Invalid as exc:
-            # The reader of JSON counts the lines of what it was given: one.
-            told = [
-                f"{'.'.join(map(str, e['loc']))}: {e['msg']}".lstrip(": ").replace(
-                    "at line 1 ", "at "
-                )
-                for e in exc.errors()
+            wrong = [
+                f"{'.'.join(map(str, e['loc']))}: {e['msg']}".lstrip(": ") for e in exc.errors()
             ]
-        else:
-            told = [f"a second question {question.id}; give each its id"] * (question.id in found)
-            found[question.id] = question
-        if told:
-            wrong.setdefault(tuple(dict.fromkeys(told)), []).append(number)
-    if wrong:
-        bad = sorted({number for numbers in wrong.values() for number in numbers})
-        # What is wrong in the first of them; lines with the same mistakes together.
-        first = {one: numbers for one, numbers in wrong.items() if numbers[0] in bad[:MOST_BAD]}
-        lines = [f"{_lines(numbers)}: {', '.join(one)}" for one, numbers in first.items()]
-        more = f"; and more in {_lines(bad[MOST_BAD:])}" if len(bad) > MOST_BAD else ""
-        raise UsageError(
-            f"{file}:{bad[0]}: no question, see docs/evaluation.md: {'; '.join(lines)}{more}"
-        )
+            told = f"no question, see docs/evaluation.md: {', '.join(wrong)}"
+            raise UsageError(f"{file}:{number}: {told}") from exc
+        if question.id in found:
+            raise UsageError(f"{file}:{number}: a second question {question.id}; give each its id")
+        found[question.id] = question
     if not found:
         raise UsageError(f"{file}: holds no questions; write one object a line")
     return tuple(found.values())
