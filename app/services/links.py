@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 
-from notehop.app.services.notes.find_note import find_note, top_heading
+from notehop.app.services.notes.find_note import find_note
 from notehop.app.services.open_vault import Place
 from notehop.indexing.changes import compare, scan
 from notehop.indexing.graph.files import VaultFiles, is_pdf
@@ -86,10 +86,6 @@ def list_links(
     found = Survey(place)
     if note is None:
         return found.links, (), (*found.passed_over, *found.failed)
-    shown = [(one.title, path) for path, one in found.notes.items()]
-    for path in found.notes:
-        if (outline := found.outline(path)) is not None:
-            shown += [(text, path) for text in top_heading(outline.headings)]
-    path = find_note(found.files, place.vault, note, shown)
+    path = find_note(found.files, place.vault, note)
     leading = [one for one in found.links if one.resolution.path == path and one.source != path]
     return found.links_of(path), leading, [one for one in found.failed if one[0] == path]

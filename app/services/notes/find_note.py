@@ -44,7 +44,7 @@ def notes_meant(now: CurrentNotes, said: str) -> tuple[tuple[str, ...], NoteAddr
 
     Tried in order: a path in the vault, with or without ``.md``; a title or an alias; a name as a
     link would give it (the end of a path, or a path from the vault's root after a ``/``); what replies
-    call one note alone, its title or first heading (:func:`called_so`); then what :func:`address_of`
+    call one note alone, its title or first heading; then what :func:`address_of`
     reads in it. A note that is there no more, or is kept out by now, is meant by nothing.
 
     :raises NoteMissing: if there is none, naming those that are called nearly so.
@@ -151,24 +151,16 @@ def _notes_named(now: CurrentNotes, asked: str) -> tuple[str, ...]:
 
 
 def _shown_as(now: CurrentNotes, paths: Sequence[str], asked: str) -> tuple[str, ...]:
-    rows = now.indexed.notes_at(paths)
-    headed = ((text, path) for path, row in rows.items() for text in top_heading(row.outline))
-    return tuple(now.notes_at(called_so([*now.catalog.names(), *headed], asked)))
-
-
-def top_heading(outline: Sequence[tuple[int, str, int]]) -> list[str]:
-    """The first of the (rank, text, line) of headings, if it is of rank 1: replies call the note so."""
-    return [words_of(text) for level, text, _ in outline[:1] if level == 1]
-
-
-def called_so(names: Iterable[tuple[str, str]], asked: str) -> list[str]:
-    """Of (name, path) the paths whose name reads as the one that was asked for, signs before it aside."""
+    """The notes whose title, alias or first heading reads as what was asked for, signs before it aside."""
 
     def bare(name: str) -> str:
         return " ".join(_SIGNS.sub("", fold(name)).split())
 
+    names = [*now.catalog.names()]
+    for path, row in now.indexed.notes_at(paths).items():
+        names += [(words_of(text), path) for level, text, _ in row.outline[:1] if level == 1]
     wanted = bare(asked)
-    return sorted({path for name, path in names if wanted and bare(name) == wanted})
+    return tuple(now.notes_at({path for name, path in names if wanted and bare(name) == wanted}))
 
 
 def shown(said: str) -> str:
@@ -212,12 +204,9 @@ def _near(
     return found
 
 
-def find_note(
-    files: VaultFiles, vault: Path, said: str, shown_names: Iterable[tuple[str, str]] = ()
-) -> str:
+def find_note(files: VaultFiles, vault: Path, said: str) -> str:
     """Return the path of a note in the vault: that of :func:`from_here`, or of a name as in a link.
 
-    :param shown_names: (title or first heading, path): one that is that of one note alone is a name.
     :raises UsageError: if no note is meant, or more than one.
     """
     if not said.strip():
@@ -226,8 +215,6 @@ def find_note(
     if path in files and is_readable(path):
         return path
     found = resolve_path(files, "", path)
-    if found.path is None and len(alone := called_so(shown_names, said)) == 1:
-        return alone[0]
     if found.path is None or not is_readable(found.path):
         if os.path.isdir(said):  # noqa: PTH112 (a name too long for a path is none)
             raise UsageError(f"{said} is a folder: a vault is named by --vault")
