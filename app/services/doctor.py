@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import PurePosixPath
@@ -30,7 +29,7 @@ from notehop.indexing.stores.catalog import (
 )
 from notehop.indexing.stores.chroma import mirror_problem
 from notehop.indexing.stores.lexical_segments import read_segments
-from notehop.indexing.stores.lock import WriterLock
+from notehop.indexing.stores.lock import read_holder
 
 INDEX = "notehop index"
 REBUILD = "notehop index --rebuild"
@@ -207,42 +206,29 @@ def _fragments(found: Survey) -> list[BrokenLinks]:
 
 def check_index(place: Place) -> IndexCheck:
     """Check every derived part of an index against its catalog, and the catalog in itself; nothing is
-    repaired. While somebody writes, only the catalog: that others are behind then means nothing. Where
-    that cannot be told, nothing is taken for what a run left."""
+    repaired. While somebody writes, only the catalog: that others are behind then means nothing."""
     layout, found = place.layout, IndexCheck()
     try:
         at = layout.database
         if not any(path.exists() for path in layout.contents) and not (at and Catalog.exists(at)):
             return IndexCheck(exists=False)
-        with ExitStack() as held:
-            lock, written = WriterLock(layout, "notehop doctor"), False
-            try:
-                held.enter_context(lock)
-            except errors.IndexLocked as exc:
-                written = True
-                found.not_done.append(f"all but the catalog: {_said_of(exc)}")
-            except errors.IndexUnwritable as exc:
-                found.not_done.append(f"what a run that was cut off left: {_said_of(exc)}")
-            with Catalog.of(layout) as catalog:
-                catalog.verify()
-                with catalog.snapshot() as view:
-                    found.generation = view.generation
-                    if view.fingerprint is not None:
-                        _check_catalog(found, place, view)
-                        if not written:
-                            _check_derived(found, place, view)
-                        if lock.held:
-                            _check_left(found, place, view)
-                    elif lock.held:
-                        found.add("catalog", "the first run was cut off", INDEX)
-                    try:
-                        found.pending = pending_changes(place, catalog).pending
-                    except errors.NotehopError as exc:
-                        found.not_done.append(f"changes since the last run: {exc}")
-                if not (written or lock.held) and catalog.generation != found.generation:
-                    # Parts of two generations were compared.
-                    found.findings = [one for one in found.findings if one.part == "catalog"]
-                    found.not_done.append("all but the catalog: the index was written meanwhile")
+        if (writer := read_holder(layout)) is not None:
+            found.not_done.append(f"all but the catalog: {writer} is writing this index")
+        with Catalog.of(layout) as catalog:
+            catalog.verify()
+            with catalog.snapshot() as view:
+                found.generation = view.generation
+                if view.fingerprint is not None:
+                    _check_catalog(found, place, view)
+                    if writer is None:
+                        _check_derived(found, place, view)
+                        _check_left(found, place, view)
+                elif writer is None:
+                    found.add("catalog", "the first run was cut off", INDEX)
+                try:
+                    found.pending = pending_changes(place, catalog).pending
+                except errors.NotehopError as exc:
+                    found.not_done.append(f"changes since the last run: {exc}")
     except errors.IndexFailure as exc:
         anew = isinstance(exc, errors.IndexDamaged | errors.IndexMismatch)
         found.add("catalog", _said_of(exc), REBUILD if anew else INDEX)

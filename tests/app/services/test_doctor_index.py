@@ -193,18 +193,6 @@ def test_while_another_process_writes_only_the_catalog_is_looked_at(place: Place
     assert "notehop index" in found.not_done[0]
 
 
-def test_where_no_lock_can_be_taken_nothing_is_said_to_be_cut_off(place: Place) -> None:
-    """As in a folder of somebody else, who may write meanwhile; what is broken is found all the same."""
-    place.layout.lock.unlink(missing_ok=True)
-    place.layout.lock.mkdir()
-    for harm in ("half a run", "mark of a run", "no lexical index"):
-        HARMS[harm][0](place)
-    found = check_index(place)
-    assert [one.part for one in found.findings] == ["lexical"]
-    [said] = found.not_done
-    assert said.startswith("what a run that was cut off left: ")
-
-
 def test_an_index_without_its_marker_is_made_elsewhere(place: Place, tmp_path: Path) -> None:
     place.layout.marker.unlink()
     [(part, _, command)] = told(check_index(place))
