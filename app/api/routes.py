@@ -41,7 +41,7 @@ def seen(status: models.IndexStatus, *, from_here: bool) -> models.IndexStatus:
     # Elsewhere no path, name, host or setting is told, and no reason, which may name them.
     told = {
         **dict.fromkeys(("index_dir", "catalog", "settings_file"), ""),
-        **dict.fromkeys(("shared_model", "writer", "server", "llm", "enrichment", "failure")),
+        **dict.fromkeys(("writer", "server", "llm", "enrichment", "failure")),
         **{name: [] for name in ("skipped", "failed", "passed_over", "egress")},
         **{"vault": status.name, "settings": {}},
         "problem": status.problem and "the settings in force cannot use the index",

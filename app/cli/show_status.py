@@ -94,7 +94,6 @@ def _index_rows(told: models.IndexStatus) -> Iterator[tuple[str, str | None]]:
     model = f"{made.get('model')}, {made.get('dimensions')} dimensions"
     yield "links", _counts(told.links) or "none"
     yield "model", f"{model}, words as in {NAMES.get(language, language)}"
-    yield "", told.shared_model and f"for queries in {told.shared_model}, shared by all indexes"
     yield "vault", told.vault
     yield "index", f"{told.index_dir}, {shown_size(told.bytes)}"
     yield "catalog", None if told.catalog.startswith(told.index_dir) else told.catalog

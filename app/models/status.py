@@ -172,8 +172,7 @@ class IndexStatus(Strict):
     is None when the vault cannot be looked at. ``chroma_generation`` is that of the copy in Chroma,
     which no search reads. ``made_with`` is the fingerprint: model, prompts, chunker and tokenizer.
     ``settings`` are those in force, ``settings_file`` the user's own file, which need not exist.
-    ``egress`` are the hosts that got something, this machine last. ``shared_model`` is the folder of
-    the model for queries that all indexes share.
+    ``egress`` are the hosts that got something, this machine last.
     """
 
     vault: str
@@ -204,7 +203,6 @@ class IndexStatus(Strict):
     llm: LanguageModelNow | None = None
     egress: list[EgressHost] = Field(default_factory=list)
     enrichment: EnrichmentNow | None = None
-    shared_model: str | None = None
 
 
 class VaultNow(Strict):

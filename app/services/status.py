@@ -21,7 +21,6 @@ from notehop.app.services.running_server import read_running
 from notehop.config import Settings, errors, user_config_file
 from notehop.config.errors import NotehopError
 from notehop.indexing.changes import Changes, compare, scan, unread_pdfs
-from notehop.indexing.embed.onnx_model import shared_export
 from notehop.indexing.enrich.store import EnrichmentStore
 from notehop.indexing.fingerprint import expected_fingerprint
 from notehop.indexing.llm.egress import EgressLog, Hosts, names_this_machine, refusal
@@ -173,15 +172,13 @@ def index_status(place: Place) -> models.IndexStatus:
         updated = float(view.meta().get("written", 0.0))
         mirror = read_mirror(layout)
         served = 0 if layout.database is None else catalog.database.size
-        pending = shared = failure = None
+        pending = failure = None
         with suppress(OSError):
             failure = layout.failure.read_text("utf-8", "replace")
         # What the index holds can be said without the vault.
         with suppress(errors.NotehopError):
             changes = pending_changes(place, catalog)
             pending = {name: len(getattr(changes, name)) for name in ("read", "skip", "gone")}
-        with suppress(errors.ModelError):
-            shared = shared_export(settings.embedding)
         found = {
             "vault": str(place.vault),
             "name": place.name,
@@ -211,7 +208,6 @@ def index_status(place: Place) -> models.IndexStatus:
             "llm": language_model_now(settings),
             "egress": _hosts(_calls(EgressLog(place.log_dir))),
             "enrichment": enrichment_now(place),
-            "shared_model": str(shared) if shared is not None and shared.is_dir() else None,
         }
         return models.IndexStatus.model_validate(found, from_attributes=True)
 

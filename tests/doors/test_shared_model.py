@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from notehop import index_vault, open_vault
-from tests.support.commands import call, options
-from tests.support.product import load_settings, seen, shared_export
+from tests.support.product import load_settings, shared_export
 from tests.support.real_index import lend_query_model
 
 pytestmark = pytest.mark.model
@@ -147,12 +146,3 @@ def test_a_cache_that_cannot_be_used_is_done_without(tmp_path: Path, home: Path)
     index_vault(vault, index_dir=tmp_path / "index")
     with open_vault(vault, index_dir=tmp_path / "index") as opened:
         assert opened.search("tide").hits
-
-
-def test_status_names_what_indexes_share(first: Path, home: Path, tmp_path: Path) -> None:
-    with open_vault(tmp_path / "first", index_dir=first) as vault:
-        told = vault.status()
-    assert told.shared_model == str(cached(home))
-    assert seen(told, from_here=False).shared_model is None, "paths are for this machine"
-    shown = call("status", *options(tmp_path / "first", first)).output
-    assert f"for queries in {cached(home)}, shared by all indexes" in shown.replace("\n", "")

@@ -43,7 +43,7 @@ COMMANDS: dict[str, list[str]] = {
 }
 
 VARIES = re.compile(
-    r"seconds|timings|_ms$|^bytes$|^sizes$|^age$|started|ended|^updated$|made_with|shared_model|pid|host"
+    r"seconds|timings|_ms$|^bytes$|^sizes$|^age$|started|ended|^updated$|made_with|pid|host"
     r"|^catalog$"
 )
 

@@ -148,7 +148,7 @@ def test_a_set_is_unpacked_once(tmp_path: Path, named: str) -> None:
     [
         ({"id": "q1"}, r"queries\.jsonl:1: no question, .*gold: Field required"),
         ({**ROW, "gold": "a.md"}, "gold: Input should be a valid array"),
-        ({"id": "q1", "gold": []}, "docs/evaluation.md: question: Field required, gold: Tuple should have at"),
+        ({"id": "q1", "gold": []}, "question: Field required, gold: Tuple should have at"),
         ({**ROW, "question": " "}, "question: String should have at least 1"),
         ([], "holds no questions"),
     ],
