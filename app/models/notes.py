@@ -35,11 +35,13 @@ class OutlineEntry(Strict):
 
 
 class NoteLink(Strict):
-    """A link from or to a note, with the sentence that holds it."""
+    """A link from or to a note, with the sentence that holds it; ``written`` is the name or path that it
+    gives its target."""
 
     source: str
     line: int
     raw: str
+    written: str
     kind: str
     status: str
     target: str | None

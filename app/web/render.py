@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import posixpath
 import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
@@ -12,20 +11,19 @@ import nh3
 
 from notehop.app.answer.material import open_uri
 from notehop.app.answer.quotes.passages import properties
-from notehop.app.models import NoteLink, NoteView
+from notehop.app.models import NoteView
 from notehop.app.retrieval.filters import read as read_filters
 from notehop.app.web.markdown import Surroundings, render
 from notehop.indexing.graph.files import is_readable
 from notehop.indexing.tokens.tokenizer import Tokenizer
 from notehop.indexing.tokens.words import UNSPACED, detect_language
-from notehop.indexing.vault.plain import LinkText, read_destination, read_wikilink
+from notehop.indexing.vault.plain import LinkText
 from notehop.indexing.vault.properties import BETWEEN
 
 MOST = 200_000  # characters of a note that are rendered: a book; it takes a second or two
 
 _ANSWER, _SNIPPET = Surroundings(markers=True), Surroundings()
 _FIRST_HEADING = re.compile(r"\A\s*#{1,6}[ \t][^\n]*(?:\n|\Z)")
-_DESTINATION = re.compile(r"\]\(\s*<?([^<>]*?)>?(?:\s+[\"'(][^\n]*)?\s*\)\Z")
 
 
 def note_html(view: NoteView, vault: str) -> tuple[str, bool]:
@@ -36,15 +34,10 @@ def note_html(view: NoteView, vault: str) -> tuple[str, bool]:
 
     :param vault: name of the vault.
     """
-    named = {_name(link): link.target for link in view.links}
-    known = {link.target for link in view.links if link.target}
+    named = {link.written: link.target for link in view.links}
 
     def href(link: LinkText) -> str | None:
         path = named.get(link.target) if link.target else view.path
-        if path is None:
-            # Of a destination that stands apart from its link, only the path is known.
-            joined = posixpath.normpath(posixpath.join(posixpath.dirname(view.path), link.target))
-            path = next((p for p in (joined, f"{joined}.md", link.target) if p in known), None)
         if path is None:
             return None
         if not is_readable(path):
@@ -54,16 +47,6 @@ def note_html(view: NoteView, vault: str) -> tuple[str, bool]:
 
     surroundings = Surroundings(href, first_line=view.lines[0])
     return sanitise(render(view.text[:MOST], surroundings)), len(view.text) > MOST
-
-
-def _name(link: NoteLink) -> str | None:
-    raw = link.raw.removeprefix("!")
-    if raw.startswith("[["):
-        parts = read_wikilink(raw[2:].removesuffix("]]"))
-    else:
-        found = _DESTINATION.search(raw)
-        parts = read_destination(found[1], None) if found else None
-    return parts.target if parts else None
 
 
 def answer_html(text: str) -> str:

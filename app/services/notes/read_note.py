@@ -142,6 +142,7 @@ def _as_links(links: Iterable[LinkRow]) -> list[NoteLink]:
             source=link.path,
             line=link.line,
             raw=link.raw,
+            written=link.raw_target,
             kind=link.kind,
             status=link.status,
             # Where a note that is kept out lies is for nobody to see.

@@ -12,6 +12,11 @@ from tests.support import product
 from tests.support.tables import rows
 
 
+def written(raw: str) -> str:
+    found = product.parse_note("Note.md", raw.encode()).links
+    return found[0].target if found else raw
+
+
 def links(**named: str | None) -> list[product.NoteLink]:
     """Links of a note: as written -> path of what they lead to."""
     return [
@@ -19,6 +24,7 @@ def links(**named: str | None) -> list[product.NoteLink]:
             source="Folder/Note.md",
             line=1,
             raw=raw,
+            written=written(raw),
             kind="link",
             status="resolved" if target else "unresolved",
             target=target,
