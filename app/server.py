@@ -80,21 +80,19 @@ class VaultServer:
 
         :param announced: by name, says where the vault is, and lets the programs of its user in.
         """
-        own: dict[str, tuple[str, ...]] = {}
-        if self._token is not None:
-            for name in vaults:
-                tickets = (announced[name].ticket,) if name in announced else ()
-                own[name] = (*tickets, *self._of_vaults.get(name, ()))
-        # Of one vault, every route is its own.
-        alone = own.pop(next(iter(vaults)), ()) if len(vaults) == 1 else ()
+        tokens = [] if self._token is None else [self._token]
+        if tokens:
+            tokens += [one.ticket for one in announced.values()]
+            # Of one vault, every route is its own.
+            tokens += self._of_vaults.values() if len(vaults) == 1 else ()
         workers = Workers(self._settings)
         agents = HttpTransport(vaults, workers.run, workers.closing)
         app = create_app(
             vaults,
             self._settings,
             workers,
-            tokens=() if self._token is None else (self._token, *alone),
-            vault_tokens=own,
+            tokens=tokens,
+            vault_tokens=self._of_vaults,
             prove={name: one.prove for name, one in announced.items()},
             routers=(routes(workers.run), agents.router),
         )

@@ -29,7 +29,7 @@ def token_variable(name: str) -> str:
     return VAULT_TOKEN + re.sub(r"[^A-Z0-9]", "_", name.upper())
 
 
-def vault_tokens(names: Iterable[str]) -> dict[str, tuple[str]]:
+def vault_tokens(names: Iterable[str]) -> dict[str, str]:
     """The tokens of vaults, by name: each opens its vault alone.
 
     :raises SettingsError: if one is no token, or of two vaults.
@@ -44,7 +44,7 @@ def vault_tokens(names: Iterable[str]) -> dict[str, tuple[str]]:
             )
         if os.environ.get(variable):
             of[variable] = name
-    return {name: (_checked(os.environ[one], one),) for one, name in of.items()}
+    return {name: _checked(os.environ[one], one) for one, name in of.items()}
 
 
 def _checked(token: str, origin: str) -> str:

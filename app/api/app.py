@@ -33,7 +33,7 @@ def create_app(
     workers: Workers,
     *,
     tokens: Sequence[str] = (),
-    vault_tokens: Mapping[str, Sequence[str]] | None = None,
+    vault_tokens: Mapping[str, str] | None = None,
     prove: Mapping[str, Prove] | None = None,
     routers: Sequence[APIRouter] = (),
 ) -> FastAPI:

@@ -85,15 +85,14 @@ class Guard:
         self,
         settings: ServerSettings,
         tokens: Sequence[str],
-        of_vaults: Mapping[str, Sequence[str]] | None = None,
+        of_vaults: Mapping[str, str] | None = None,
         default: str = "",
     ) -> None:
         self._hosts = {*LOOPBACK, settings.host.lower(), *settings.allow_hosts}
         # A server that others may reach answers to any IP address, too.
         self._any_address = not is_loopback(settings.host)
         self._tokens: list[tuple[bytes, str | None]] = [(token.encode(), None) for token in tokens]
-        for name, own in (of_vaults or {}).items():
-            self._tokens += [(token.encode(), name) for token in own]
+        self._tokens += [(token.encode(), name) for name, token in (of_vaults or {}).items()]
         self._default = default
 
     def refusal(self, scope: Scope) -> ProblemResponse | None:
