@@ -8,7 +8,6 @@ import stat
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from time import thread_time
 from typing import Literal
 
 from notehop.config.errors import VaultError
@@ -18,8 +17,7 @@ Exclusion = Callable[[str], str | None]  # path in the vault -> reason, or None 
 
 MAX_FILTERS = 1_000  # of the app's settings, which somebody else may have written
 MAX_FILTER_CHARS = 2_000  # of one of them
-FILTER_SECONDS = 1.0  # that one may take at once; one that tries all ways to match takes years
-PATH_SECONDS = 0.001  # and for a path on average, where an ordinary one takes a microsecond
+FILTER_SECONDS = 1.0  # that one may take for a path; one that tries all ways to match takes years
 
 _DEEP = {"**/": "(?:.*?/)??", "**": ".*?"}  # wild cards that pass `/`, as little as will do
 
@@ -248,9 +246,7 @@ def _reason(exc: Exception) -> str:
     return getattr(exc, "strerror", None) or str(exc)
 
 
-def exclusion(
-    globs: Sequence[str], ignore_filters: Sequence[str], *, filter_seconds: float = FILTER_SECONDS
-) -> Exclusion:
+def exclusion(globs: Sequence[str], ignore_filters: Sequence[str]) -> Exclusion:
     """The test for our own ``exclude`` globs and the app's ignore filters.
 
     A glob without ``/`` names a file or folder at any depth (``Templates``, ``*.excalidraw.md``);
@@ -259,7 +255,6 @@ def exclusion(
     is a prefix of the path (``Archive/``) or a regular expression between slashes (``/\\.draft/``),
     as in the app. All compare without case: when in doubt, a file is kept out.
 
-    :param filter_seconds: what a filter may take on top of a millisecond a path.
     :raises VaultError: if a filter cannot be read, or there are too many; later, by the test itself,
         if one takes too long: what it keeps out is then not known.
     """
@@ -272,7 +267,7 @@ def exclusion(
     rules: dict[str, Callable[[str], object]] = {
         f"{ours}: {glob}": glob_pattern(glob).search for glob in globs
     }
-    rules |= {f"{theirs}: {text}": _filter(text, filter_seconds) for text in ignore_filters}
+    rules |= {f"{theirs}: {text}": _filter(text) for text in ignore_filters}
     return lambda path: next((why for why, matches in rules.items() if matches(path)), None)
 
 
@@ -306,7 +301,7 @@ def glob_pattern(glob: str) -> re.Pattern[str]:
     return re.compile(pattern + end + shallow + deep, re.IGNORECASE | re.DOTALL)
 
 
-def _filter(text: str, seconds: float) -> Callable[[str], object]:
+def _filter(text: str) -> Callable[[str], object]:
     if not (len(text) > 2 and text.startswith("/") and text.endswith("/")):
         return re.compile("^" + re.escape(text), re.IGNORECASE).search
     import regex  # seldom needed, and slow to load
@@ -324,21 +319,14 @@ def _filter(text: str, seconds: float) -> Callable[[str], object]:
         reason = "nested too deeply" if isinstance(exc, RecursionError) else exc
         says = f"({reason}); write it as a plain path or correct it in the app"
         raise VaultError(f"{named} is no regular expression that can be read {says}") from exc
-    left = seconds
 
     def matches(path: str) -> object:
-        nonlocal left
-        begun = thread_time()
         try:
-            found = pattern.search(path, timeout=seconds)
-        except TimeoutError:
-            found, left = None, -1.0
-        left = min(seconds, left + PATH_SECONDS - (thread_time() - begun))
-        if left < 0:
+            return pattern.search(path, timeout=FILTER_SECONDS)
+        except TimeoutError as exc:
             raise VaultError(
                 f"{named} takes too long (at {path[:200]}), so the files that it excludes are not "
                 "known; write it without repetitions of repetitions, or as a plain path, in the app"
-            )
-        return found
+            ) from exc
 
     return matches
