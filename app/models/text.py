@@ -23,7 +23,6 @@ MORE = "Raise budget, or use read_note."
 """How an agent comes by what did not fit."""
 
 _PROPERTY = re.compile(r"[^:]{1,500}: ")
-_HEADING, _EMPTY = re.compile(r"\s*#{1,6} "), re.compile(r"\s*(?:[-*+](?: \[.\])?\s*)?")
 
 NEAREST = 3  # passages that are named below an answer which says that there is none
 NAMED = 5  # passages that are named though they did not fit
@@ -69,7 +68,7 @@ def search_text(result: models.SearchResult, budget: int, more: str = MORE) -> s
             worth += f", relevance {hit.relevance:.2f}{', weak' if hit.weak else ''}"
             led = hit.second_look
             worth += f", found by way of {on_one_line(led.title)}" if led else ""
-        shown.append(f"{hit.marker} {_at(hit)} ({worth})\n{_quoted(filled(hit.text))}")
+        shown.append(f"{hit.marker} {_at(hit)} ({worth})\n{_quoted(_as_read(hit.text))}")
     hits = left.first(shown)
     near = left.first(_connected(result.connected_notes))
     parts = hits or ["Nothing fits." if result.hits else "No hits."]
@@ -97,7 +96,7 @@ def answer_text(answer: models.Answer, budget: int, more: str = MORE) -> str:
         places.append(left.spend(f"{one.marker} {_at(quoted)}{said}"))
     # What is quoted stands in the answer.
     written = [one for one in answer.citations if one.support is not None]
-    texts = left.first(f"{one.marker}\n{_quoted(filled(one.text))}" for one in written)
+    texts = left.first(f"{one.marker}\n{_quoted(_as_read(one.text))}" for one in written)
     citations = ["\n".join(places), *texts]
     others = uncited(answer)
     # Names first: what there is matters more than what the first of it says.
@@ -270,30 +269,11 @@ def _connected(notes: Iterable[models.ConnectedNote]) -> list[str]:
     return ["\n".join([*places, _quoted(reason)]) for reason, places in found.items()]
 
 
-def filled(text: str) -> str:
-    """A text without headings that nothing stands below and items that say nothing; as it is if all do.
-
-    Of properties, one a line: the chunk has them laid over the lines of the note.
-    """
+def _as_read(text: str) -> str:
+    """A passage; of properties one a line, which the chunk has laid over the lines of the note."""
     properties = [" ".join(part.split()) for part in text.split(f"{BETWEEN}\n")]
-    if len(properties) > 1 and all(map(_PROPERTY.match, properties)):
-        return "\n".join(properties)
-    if "```" in text or "~~~" in text:
-        return text  # A comment of code looks like a heading.
-    kept: list[str] = []
-    below = 0  # the level of the heading that is kept below, 7 for text
-    for line in reversed(text.splitlines()):
-        if (heading := _HEADING.match(line)) is not None:
-            level = heading[0].count("#")
-            if below <= level:
-                continue
-            below = level
-        elif line.strip():
-            if _EMPTY.fullmatch(line):
-                continue
-            below = 7
-        kept.append(line)
-    return "\n".join(reversed(kept)).strip("\n") if below else text
+    told = len(properties) > 1 and all(map(_PROPERTY.match, properties))
+    return "\n".join(properties) if told else text
 
 
 def _by(model: str | None) -> str:
