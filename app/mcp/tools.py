@@ -56,14 +56,14 @@ class Tool:
 
         :param vaults: names of those that can be asked, the default first; of one nothing is said.
         """
-        schema, names = self.arguments.model_json_schema(), self._fields()
+        schema = self.arguments.model_json_schema()
         fields = {
-            argument: told if isinstance(told, dict) else _lean(schema["properties"][name], told)
-            for (argument, told), name in zip(self.shown.items(), names.values(), strict=True)
+            name: told if isinstance(told, dict) else _lean(schema["properties"][name], told)
+            for name, told in self.shown.items()
         }
         if len(vaults) > 1:
             fields[VAULT] = {"type": "string", "enum": [*vaults], "default": vaults[0]}
-        required = [one for one, name in names.items() if name in schema.get("required", ())]
+        required = [name for name in self.shown if name in schema.get("required", ())]
         needed = {"required": required} if required else {}
         return {"type": "object", "properties": fields, **needed, "additionalProperties": False}
 
@@ -76,12 +76,11 @@ class Tool:
         """
         kind = self.arguments
         said = kind.by_own_names({name: one for name, one in given.items() if one is not None})
-        own = {name: argument for argument, name in self._fields().items()}
         wrong: list[str] = []
-        for name in [one for one in said if one not in own]:
+        for name in [one for one in said if one not in self.shown]:
             meant = FilterFields.guessed.get(name, name)
             why = f"there is none; it takes {', '.join(self.shown)}"
-            if "filters" in own and meant in FilterFields.model_fields:
+            if "filters" in self.shown and meant in FilterFields.model_fields:
                 why = f'it is a filter; write "filters": {{"{meant}": …}}'
             wrong.append(f"{name[:LONGEST]}: {why}")
         if wrong:
@@ -89,7 +88,7 @@ class Tool:
         schema = self.input_schema()["properties"]
         for name, value in said.items():
             if isinstance(value, str):
-                said[name] = _unpacked(value, schema[own[name]].get("type"))
+                said[name] = _unpacked(value, schema[name].get("type"))
         if isinstance(said.get("filters"), str) and isinstance(said.get("query"), str):
             # As they are written in a query.
             said["query"] = f"{said.pop('filters')} {said['query']}"
@@ -97,15 +96,9 @@ class Tool:
             return kind(**said)
         except ValidationError as exc:
             for error in exc.errors()[:5]:
-                first, *rest = map(str, error["loc"] or ("together",))
-                place = ".".join([own.get(first, first), *rest])
+                place = ".".join(map(str, error["loc"] or ("together",)))
                 wrong.append(f"{place[:LONGEST]}: {fault(error)[:LONGEST]}")
             raise QueryError(f"wrong arguments: {'; '.join(wrong)}") from exc
-
-    def _fields(self) -> dict[str, str]:
-        """The arguments that an agent is told of, with the names of their fields."""
-        known, guesses = self.arguments.model_fields, self.arguments.guessed
-        return {one: one if one in known else guesses[one] for one in self.shown}
 
 
 def _lean(field: Mapping[str, Any], told: str = "") -> dict[str, Any]:
@@ -244,7 +237,7 @@ TOOLS = {
             "and lines; connected notes are context, not evidence.",
             _budgeted(_AskArguments, 3_000),
             {
-                "question": "One question in plain words.",
+                "query": "One question in plain words.",
                 "filters": _AS_IN_SEARCH,
                 "intent": {"type": "string", "description": "As in smart_search."},
                 "top_k": "",
@@ -260,7 +253,7 @@ TOOLS = {
             "List the notes one or two links from some, with the sentences that link them.",
             _budgeted(_BrowseArguments, 2_000),
             {
-                "notes": "Paths, titles or aliases.",
+                "seeds": "Paths, titles or aliases.",
                 "depth": "Links to follow: 1 or 2.",
                 "direction": "forward: what they link to.",
                 "rank": "",
