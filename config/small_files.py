@@ -20,17 +20,21 @@ MAX_BYTES = 1_000_000  # the largest file of settings seen in a vault had 60 kB
 MAX_DEPTH = 50  # lists and tables in each other; what walks through them recurses
 
 
-def open_plain_file(path: str | Path) -> BinaryIO:
+def open_plain_file(path: str | Path, *, folder: int | None = None) -> BinaryIO:
     """Open a regular file to be read, never waiting for one that is none.
 
+    :param folder: descriptor of the folder that a name is looked for in, through no link.
     :raises OSError: if it is not there, cannot be read, or is no regular file.
     """
-    check_regular(os.stat(path).st_mode, path)  # noqa: PTH116 - opening some devices does something
-    # What was looked at may be replaced by a pipe, which would wait for somebody to write.
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-    stream = os.fdopen(os.open(path, flags), "rb")
+    if folder is None:
+        _check_regular(os.stat(path).st_mode, path)  # noqa: PTH116 - opening some devices does something
+    else:
+        flags |= os.O_NOFOLLOW
+    # What was looked at may be replaced by a pipe, which would wait for somebody to write.
+    stream = os.fdopen(os.open(path, flags, dir_fd=folder), "rb")
     try:
-        check_regular(os.fstat(stream.fileno()).st_mode, path)
+        _check_regular(os.fstat(stream.fileno()).st_mode, path)
     except OSError:
         stream.close()
         raise
@@ -72,7 +76,7 @@ def _read(path: str | Path, parse: Callable[[bytes], Any]) -> Any:
     raise ValueError(f"nested deeper than {MAX_DEPTH} levels")
 
 
-def check_regular(mode: int, path: str | Path) -> None:
+def _check_regular(mode: int, path: str | Path) -> None:
     """OSError if a mode is not that of a regular file."""
     if stat.S_ISDIR(mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))

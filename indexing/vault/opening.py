@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from notehop.config.small_files import check_regular
+from notehop.config.small_files import open_plain_file
 
 # Whether a file can be opened by a folder that is held open; Windows cannot.
 _CAN_HOLD_FOLDERS = os.open in os.supports_dir_fd and hasattr(os, "O_NOFOLLOW")
@@ -30,20 +30,13 @@ def open_below(root: Path, path: str) -> BinaryIO:
     if not real.is_relative_to(top):
         raise OSError(errno.ELOOP, "a symbolic link that leaves the vault", path)
     if not _CAN_HOLD_FOLDERS:
-        return real.open("rb")
+        return open_plain_file(real)
     *folders, name = real.relative_to(top).parts or (".",)
     folder = _open_folder(Path(top), folders)
     try:
-        # A pipe would keep who opens it waiting for somebody to write.
-        handle = os.open(name, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW, dir_fd=folder)
+        return open_plain_file(name, folder=folder)
     finally:
         os.close(folder)
-    try:
-        check_regular(os.fstat(handle).st_mode, name)
-    except OSError:
-        os.close(handle)
-        raise
-    return os.fdopen(handle, "rb")
 
 
 def _open_folder(root: Path, parts: Sequence[str], *, make: bool = False) -> int:
