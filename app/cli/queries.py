@@ -179,16 +179,7 @@ def browse(
         "filters": filters.given(),
     }
     wanted = as_query(BrowseQuery, fields)
-
-    def shown(found: models.BrowseResult) -> None:
-        as_text(browse_text)(found)
-        if found.total > len(found.notes):
-            told = (
-                f"\n{len(found.notes)} of {counted(found.total, 'note')}; --max {most} is the most"
-            )
-            show(told, style="dim")
-
-    _reply(options, place, wanted, lambda vault: vault.browse(wanted), shown)
+    _reply(options, place, wanted, lambda vault: vault.browse(wanted), as_text(browse_text))
 
 
 def suggest(

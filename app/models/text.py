@@ -126,7 +126,8 @@ def browse_text(result: models.BrowseResult, budget: int) -> str:
         head = f"{on_one_line(note.path)} (depth {note.depth}, {note.way})"
         shown.append("\n".join(filter(None, (head, *map(_quoted, sentences), about))))
     start = dict.fromkeys(on_one_line(seed.path) for seed in result.seeds)
-    head = f"{counted(result.total, 'note')} around {', '.join(start)}"
+    listed = f"{len(result.notes)} of " if len(result.notes) < result.total else ""
+    head = f"{listed}{counted(result.total, 'note')} around {', '.join(start)}"
     parts = [head, *_fitting(shown, budget, "note")]
     return _joined([*parts, *_warned(result.warnings, result.pending)])
 
