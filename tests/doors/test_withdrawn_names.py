@@ -25,7 +25,18 @@ NOTES = {
     "Bread.md": "# Sourdough\nFeed the starter every morning, bake on Sunday.\n",
 }
 NOTE = "lanes/Crossing.md"
-WRITTEN = {"text", "raw", "sentence", "quote", "answer", "uri", "quote_uri", "asked", "query"}
+WRITTEN = {
+    "text",
+    "raw",
+    "written",
+    "sentence",
+    "quote",
+    "answer",
+    "uri",
+    "quote_uri",
+    "asked",
+    "query",
+}
 """Fields that quote the notes around it as they stand, or the question."""
 
 
