@@ -209,9 +209,6 @@ class Database:
         """Whether an error says that its connection is gone, and not what was asked wrong."""
         return False
 
-    def announce(self, connection: Connection, generation: int) -> None:
-        """Tell who listens of a commit, once it is made; a file tells nobody."""
-
     def tables(self, connection: Connection) -> set[str]:
         return set(inspect(connection).get_table_names())
 

@@ -1,17 +1,14 @@
-"""Connections to a PostgreSQL server, the errors of which become ours, and what it tells of commits."""
+"""Connections to a PostgreSQL server, the errors of which become ours."""
 
 from __future__ import annotations
 
-import logging
 import re
-import threading
-import time
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 from sqlalchemy import Engine, create_engine
-from sqlalchemy.exc import DataError, DBAPIError, SQLAlchemyError
+from sqlalchemy.exc import DataError, DBAPIError
 from sqlalchemy.pool import NullPool, QueuePool
 from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_exponential
 
@@ -20,8 +17,6 @@ from notehop.indexing.llm.egress import Hosts, is_loopback, refusal
 from notehop.indexing.stores import database
 from notehop.indexing.stores.database import Result, damaged
 from notehop.indexing.stores.layout import ServerCatalog
-
-_log = logging.getLogger(__name__)
 
 PATIENCE = 10.0
 """Seconds for which a server that does not answer is tried again: one that restarts takes a few."""
@@ -36,9 +31,6 @@ _DEFAULTS: dict[str, Any] = {
     "keepalives_count": 2,
 }
 """What a connection is made with, where the address does not say otherwise."""
-
-POLL = 5.0  # seconds after which readers look for a new generation, whatever they were told
-_ROUND = 0.5  # seconds for which a thread waits at a time, before it looks whether it is to end
 
 _LOST_STATES = ("08", "57P01", "57P02", "57P03", "57P05", "25P03", "25P04", "25006")
 """SQLSTATEs of a connection that is gone or going: of a server that restarts, that hangs up on
@@ -191,56 +183,3 @@ def _says(exc: BaseException) -> str:
     diag = getattr(orig, "diag", None)
     said = getattr(diag, "message_primary", None) or str(orig or exc)
     return " ".join(_QUOTED.sub("", said).split())[:300]
-
-
-class CommitListener:
-    """Calls ``look`` in a thread of its own when a generation was committed, until it is ended, and
-    every few seconds besides: the server may not tell of it, or be away."""
-
-    def __init__(self, server: ServerCatalog, look: Callable[[], bool]) -> None:
-        """:param look: whether to go on; errors of ours are passed over."""
-        self._server = server
-        self._look = look
-        self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="notehop-commits", daemon=True)
-        self._thread.start()
-
-    def end(self) -> None:
-        """End, which may take a moment."""
-        self._ended.set()
-        if self._thread is not threading.current_thread():
-            self._thread.join(4 * _ROUND)
-
-    def _run(self) -> None:
-        engine, looked = engine_of(self._server, alone=True), time.monotonic()
-        # Not above: where the driver is not installed, that is said by whoever makes an engine.
-        from psycopg import Error as DriverError
-
-        driver: Any = None
-        while not self._ended.is_set():
-            told = False
-            try:
-                if driver is None:
-                    connection = engine.raw_connection()
-                    driver = connection.driver_connection
-                    # No pool's any more: it listens.
-                    connection.detach()
-                    driver.autocommit = True
-                    driver.execute(f'LISTEN "{self._server.schema}"')
-                told = bool(list(driver.notifies(timeout=_ROUND, stop_after=1)))
-            except (SQLAlchemyError, DriverError, errors.NotehopError):
-                # Whoever asks is told; here it is tried again.
-                if driver is not None:
-                    driver.close()
-                    driver = None
-                self._ended.wait(1.0)
-            if told or time.monotonic() - looked > POLL:
-                looked = time.monotonic()
-                try:
-                    if not self._look():
-                        break
-                except errors.NotehopError as exc:
-                    _log.debug("no look at what is new: %s", exc)
-        if driver is not None:
-            driver.close()
-        engine.dispose()

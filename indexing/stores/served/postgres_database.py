@@ -81,12 +81,6 @@ class PostgresDatabase(Database):
         self._closed = True
         self._engine.dispose()
 
-    def announce(self, connection: Connection, generation: int) -> None:
-        """Tell who listens; the server does so when the transaction is committed."""
-        connection.exec_driver_sql(
-            "SELECT pg_notify(%s, %s)", (self.server.schema, str(generation))
-        )
-
     def _given_back(self, _: object, entry: ConnectionPoolEntry) -> None:
         # To a pool that nobody looks after any more.
         if self._closed:

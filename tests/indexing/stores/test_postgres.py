@@ -262,19 +262,6 @@ def test_who_waits_for_a_server_that_is_away_waits_for_it_alone(
         assert reader.snapshot().paths() == ["tide.md", "wall.md"]
 
 
-def test_a_commit_is_heard_of_before_anybody_asks(layout: IndexLayout, catalog: Catalog) -> None:
-    with Reader(layout) as reader:
-        time.sleep(2.1)
-        reader.snapshot().close()  # one that asks again goes on asking
-        time.sleep(1)
-        started = time.monotonic()
-        catalog.commit(batch_of("log"))
-        while reader.generation < 2 and time.monotonic() - started < 4:
-            time.sleep(0.01)
-        assert reader.generation == 2
-        assert time.monotonic() - started < 3
-
-
 def test_a_server_that_lost_generations(layout: IndexLayout, catalog: Catalog) -> None:
     with catalog.snapshot() as view:
         late = CatalogState(view.generation + 2, view.stamp, {})
