@@ -128,13 +128,16 @@ class Indexer:
             return self._run(self.layout, fingerprint, Request(where, again, allow_mass_delete))
 
     def tidy(self, interrupted: Callable[[], bool] = lambda: False) -> bool:
-        """Bring the copy of the index in Chroma up to it.
+        """Bring the copy of the index in Chroma up to it, and let the words of withdrawn notes leave the
+        journal that somebody read when they were.
 
         :param interrupted: asked now and then: whether to leave that to a later call.
         :returns: whether nothing was left to one.
         :raises NotehopError: as :meth:`run`; VectorServerError if a Chroma server is not brought up.
         """
-        with self._writing():
+        with self._writing() as fingerprint:
+            if self.layout.journal_mark.exists():
+                self._run(self.layout, fingerprint, Request(()))
             return self._mirror(interrupted)[0]
 
     @contextmanager

