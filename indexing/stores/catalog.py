@@ -323,18 +323,13 @@ def read_catalog_state(layout: IndexLayout) -> CatalogState | None:
     return read_json(CatalogState, layout.catalog_state)
 
 
-def file_marks(root: Path, files: Iterable[Path]) -> dict[str, tuple[int, int]]:
-    """The marks of those files that are there and not empty."""
+def catalog_marks(layout: IndexLayout) -> Mapping[str, tuple[int, int]]:
+    """The marks of those files of the catalog that are there and not empty; of one on a server none."""
     marks: dict[str, tuple[int, int]] = {}
-    for file in files:
+    for file in layout.catalog_files:
         with suppress(OSError):
             found = file.stat()
-            if found.st_size and file.is_file():
-                marks[file.relative_to(root).as_posix()] = found.st_size, found.st_mtime_ns
+            # The file -shm is mapped by whoever reads: it says nothing.
+            if found.st_size and file.is_file() and file.suffix != ".sqlite-shm":
+                marks[file.relative_to(layout.root).as_posix()] = found.st_size, found.st_mtime_ns
     return marks
-
-
-def catalog_marks(layout: IndexLayout) -> Mapping[str, tuple[int, int]]:
-    """The marks of the catalog's files; those of one on a server are none."""
-    # The file -shm is mapped by whoever reads: it says nothing.
-    return file_marks(layout.root, (f for f in layout.catalog_files if f.suffix != ".sqlite-shm"))

@@ -22,12 +22,10 @@ from pathlib import Path
 from posixpath import dirname
 from typing import Any, TypedDict
 
-import numpy as np
-
 from notehop.config.errors import IndexFailure
 from notehop.indexing import faults
 from notehop.indexing.process import run_to_its_end, when_input_ends
-from notehop.indexing.stores.catalog import Catalog, CatalogSnapshot, file_marks, read_catalog_state
+from notehop.indexing.stores.catalog import Catalog, CatalogSnapshot, read_catalog_state
 from notehop.indexing.stores.catalog_read import slices
 from notehop.indexing.stores.labels import date_label
 from notehop.indexing.stores.layout import IndexLayout, ServerCatalog, read_json, replace_file
@@ -43,8 +41,6 @@ _SECONDS = 60.0
 _SECONDS_A_MEGABYTE = 3.0
 """How long the child may take, and how much longer for each MB of catalog: ten times what it does."""
 
-_APART = 1e-3  # difference in a number above which two vectors are not the same
-
 _GRAPH = {
     "hnsw:space": "cosine",
     # With Chroma's 100, building took three times as long; with 20 and a wider search it finds as
@@ -57,15 +53,10 @@ _GRAPH = {
 
 @dataclass(frozen=True, slots=True)
 class MirrorState:
-    """The generation that the mirror holds; ``files`` are path -> (size, mtime_ns)."""
+    """The generation that the mirror holds."""
 
     generation: int
     stamp: str
-    files: dict[str, tuple[int, int]]
-
-    def fits(self, layout: IndexLayout) -> bool:
-        """Whether nobody wrote the files of the mirror since; who opens it with Chroma does."""
-        return self.files == _files(layout)
 
 
 class MirrorFailed(Exception):
@@ -125,18 +116,17 @@ def mirror_due(layout: IndexLayout) -> bool:
     newest, state = read_catalog_state(layout), read_mirror(layout)
     if newest is None or not newest.generation:
         return False
-    now = newest.generation, newest.stamp
-    return state is None or (state.generation, state.stamp) != now or not state.fits(layout)
+    return state != MirrorState(newest.generation, newest.stamp)
 
 
 def mirror_problem(layout: IndexLayout, view: CatalogSnapshot) -> str | None:
-    """Why the mirror is not there as it was written; None if it is, be it behind."""
+    """Why the mirror is not there; None if it is, be it behind."""
     state = read_mirror(layout)
     if state is None:
         return "there is no copy for other programs"
     if state.stamp != view.stamp or state.generation > view.generation:
         return "it is of another index"
-    return None if state.fits(layout) else "its files are other than written"
+    return None
 
 
 def remove_mirror(layout: IndexLayout) -> None:
@@ -214,7 +204,6 @@ def write_mirror(layout: IndexLayout) -> None:
     with Catalog.open(layout.catalog, read_only=True) as catalog, catalog.snapshot() as view:
         if state is not None and (state.stamp != view.stamp or state.generation > view.generation):
             raise MirrorFailed("it is of another index")
-        touched = state is not None and not state.fits(layout)
         (layout.chroma / _STATE).unlink(missing_ok=True)
         faults.point("mirror-begun")
         layout.chroma.mkdir(mode=0o700, exist_ok=True)
@@ -231,36 +220,12 @@ def write_mirror(layout: IndexLayout) -> None:
             for ids in slices([key.id for key in view.chunk_keys(paths)], _AT_ONCE):
                 collection.add(**read_rows(view, ids))
                 faults.point("mirror-added")
-            _check(view, collection, thorough=touched)
+            held, wanted = collection.count(), len(view.chunk_keys())
+            if held != wanted:
+                raise MirrorFailed(f"it holds {held} of {wanted} chunks")
         faults.point("mirror-written")
-        done = MirrorState(view.generation, view.stamp, _files(layout))
+        done = MirrorState(view.generation, view.stamp)
         replace_file(layout.chroma / _STATE, json.dumps(asdict(done)))
-
-
-def _check(view: CatalogSnapshot, collection: Any, *, thorough: bool) -> None:
-    """MirrorFailed if the collection holds other chunks than the catalog."""
-    ids = sorted(key.id for key in view.chunk_keys())
-    if collection.count() != len(ids):
-        raise MirrorFailed(f"it holds {collection.count()} of {len(ids)} chunks")
-    # Where somebody wrote the files, texts and vectors are compared, and some searched for.
-    for part in slices(ids if thorough else [], _AT_ONCE):
-        chunks, (known, matrix) = view.chunks(part), view.vectors("chunks", part)
-        found = collection.get(ids=known, include=["documents", "embeddings"])
-        place = {one: at for at, one in enumerate(found["ids"])}
-        if place.keys() != set(known):
-            raise MirrorFailed("it lacks chunks that it lists")
-        stored = np.asarray(found["embeddings"])[[place[one] for one in known]]
-        texts = [found["documents"][place[one]] == chunks[one].text for one in known]
-        if not (np.abs(stored - matrix) < _APART).all() or not all(texts):
-            raise MirrorFailed("its chunks are not those that were written")
-        near = collection.query(query_embeddings=matrix[:1], n_results=1, include=["distances"])
-        if not near["distances"][0] or near["distances"][0][0] > _APART:
-            raise MirrorFailed("a search does not find its chunks")
-
-
-def _files(layout: IndexLayout) -> dict[str, tuple[int, int]]:
-    own = Path(_STATE).stem
-    return file_marks(layout.root, (f for f in layout.chroma.rglob("*") if f.stem != own))
 
 
 def main(root: str, url: str = "", schema: str = "", *allowed: str) -> int:

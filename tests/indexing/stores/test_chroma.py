@@ -1,8 +1,6 @@
 """The mirror in Chroma: what other LlamaIndex programs find in it, and what becomes of a bad one."""
 
-import sqlite3
 import sys
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -121,42 +119,16 @@ def test_a_moved_note_is_no_withdrawn_one(indexed: Bench) -> None:
     check_equal(indexed)
 
 
-def lose_rows(path: Path) -> None:
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("DELETE FROM embedding_metadata WHERE key = 'chroma:document'")
-        connection.commit()
-
-
-HARMS: dict[str, tuple[str, Harm]] = {
-    "gone": (".", harm.gone),
-    "a file": (".", harm.replaced_by_a_file),
-    "no database": ("chroma.sqlite3", harm.gone),
-    "half a database": ("chroma.sqlite3", harm.cut),
-    "garbage in a database": ("chroma.sqlite3", harm.garbage(0.3, 0.6)),
-    "rows lost": ("chroma.sqlite3", lose_rows),
-    "lengths lost": ("*/length.bin", harm.zeros(0, 1)),
-    "vectors cut": ("*/data_level0.bin", harm.cut),
-    "numbers rotten": ("*/data_level0.bin", harm.garbage(0.1, 0.9)),
-    "no state": ("mirror.json", harm.cut),
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("where", "how"), HARMS.values(), ids=HARMS)
+@pytest.mark.parametrize(
+    ("where", "how"),
+    [(".", harm.gone), ("mirror.json", harm.cut), ("chroma.sqlite3", harm.cut)],
+    ids=["gone", "no state", "half a database"],
+)
 def test_one_that_was_harmed_is_filled_anew(indexed: Bench, where: str, how: Harm) -> None:
-    how(min(indexed.layout.chroma.glob(where)) if where != "." else indexed.layout.chroma)
-    assert product.mirror_due(indexed.layout)
+    how(indexed.layout.chroma / where)
+    indexed.write("New.md", "New words.\n")
+    indexed.indexer().update(["New.md"])
     assert product.update_mirror(indexed.layout) is None
-    check_equal(indexed)
-
-
-def test_one_that_another_program_opened_stays(indexed: Bench) -> None:
-    made = (indexed.layout.chroma / "chroma.sqlite3").stat().st_ino
-    with closing(sqlite3.connect(indexed.layout.chroma / "chroma.sqlite3")) as connection:
-        connection.execute("CREATE TABLE elsewhere (x)")
-    assert product.mirror_due(indexed.layout)
-    assert indexed.index().warnings == ()
-    assert (indexed.layout.chroma / "chroma.sqlite3").stat().st_ino == made
     check_equal(indexed)
 
 
@@ -193,7 +165,5 @@ def test_the_doctor_says_what_is_with_it(indexed: Bench) -> None:
             return product.mirror_problem(indexed.layout, view)
 
     assert told() is None
-    (indexed.layout.chroma / "chroma.sqlite3").touch()
-    assert told() == "its files are other than written"
     harm.gone(indexed.layout.chroma)
     assert told() == "there is no copy for other programs"
