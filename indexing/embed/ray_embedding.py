@@ -157,10 +157,10 @@ def joined(
     :raises ProviderError: ``consent``, before anything is sent; ``refused``, if nothing listens there.
     :raises ModelError: if Ray is not installed, or the cluster cannot be joined.
     """
-    hosts = Hosts(allowed, address="--ray")
+    hosts = Hosts(allowed)
     cluster = RayCluster(address, hosts, tell)
     if address.host is not None:
-        hosts.admit(address.host, address.port, _WHAT)
+        hosts.admit(address.host, _WHAT)
     if find_spec("ray") is None:
         raise cluster.error("Ray is not installed; run: pip install 'notehop[ray]'")
     # Read when Ray is imported. The nodes have it of whoever starts them.

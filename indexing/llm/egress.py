@@ -1,8 +1,8 @@
 """What leaves this machine: to whom it may go, why a model or a server is asked and with which notes, and
 the log of it.
 
-This machine is what lies behind a loopback address when the connection is made. A name proves
-nothing: ``localhost`` counts because it leads there, and another name that leads there counts, too.
+This machine is a loopback address, or ``localhost``, which nobody else is asked about. Any other name
+may lead elsewhere a moment later, so that it is named by the user, wherever it leads now.
 
 The log lies beside the index, in JSON lines, and is only ever added to. A call
 is written down before its first byte is sent, and again when it is over, so that a crash leaves it in
@@ -16,7 +16,6 @@ import json
 import logging
 import os
 import secrets
-import socket
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -246,37 +245,17 @@ class Attempt:
             _log.debug("%s: not written: %s", self._log.file, exc)
 
 
-Resolve = Callable[[str, int], list[str]]
-"""Gives the addresses of a host, the best first, or raises OSError."""
-
-
 class Hosts:
     """Decides which hosts may get text: this machine, and those that the user named."""
 
-    def __init__(
-        self,
-        allowed: Iterable[str],
-        resolve: Resolve | None = None,
-        *,
-        address: str = "llm.base_url",
-    ) -> None:
-        """:param allowed: host names and addresses, as the setting has them.
-        :param address: the setting that says whom to ask.
-        """
-        self._address = address
+    def __init__(self, allowed: Iterable[str]) -> None:
+        """:param allowed: host names and addresses, as the setting has them."""
         self._allowed = frozenset(_plain(host) for host in allowed)
-        self._resolve = resolve or resolved
 
-    def admit(self, host: str, port: int, what: str) -> bool:
-        """Let what would be sent go to a host; whether that is this machine. Raises ProviderError:
-        ``consent``, if it is another one that the user did not name; ``refused``, if it is not named
-        and its name leads nowhere."""
-        try:
-            here = bool(self.local(host, port))
-        except ProviderError:
-            if not self.allows(host):
-                raise
-            return False
+    def admit(self, host: str, what: str) -> bool:
+        """Let what would be sent go to a host; whether that is this machine. Raises ProviderError
+        (``consent``) if it is another one that the user did not name."""
+        here = names_this_machine(host)
         if not (here or self.allows(host)):
             raise refusal(host, what)
         return here
@@ -284,29 +263,6 @@ class Hosts:
     def allows(self, host: str) -> bool:
         """Whether the user named a host."""
         return _plain(host) in self._allowed
-
-    def local(self, host: str, port: int) -> list[str]:
-        """The loopback addresses of a host; empty if it has any other. Raises ProviderError if the
-        name leads nowhere."""
-        found = self.addresses(host, port)
-        return found if found and all(is_loopback(address) for address in found) else []
-
-    def addresses(self, host: str, port: int) -> list[str]:
-        """Where a host is now. Raises ProviderError if the name leads nowhere."""
-        try:
-            return [host] if _address(host) else self._resolve(host, port)
-        except OSError as exc:
-            raise ProviderError(
-                f"{host}: no such host ({exc.strerror or exc}); check {self._address}, or are you "
-                "offline?",
-                "refused",
-            ) from exc
-
-
-def resolved(host: str, port: int) -> list[str]:
-    """Ask the system for the addresses of a host."""
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys(str(address[4][0]) for address in found))
 
 
 def is_loopback(address: str) -> bool:
@@ -318,7 +274,7 @@ def is_loopback(address: str) -> bool:
 
 
 def names_this_machine(host: str) -> bool:
-    """Whether a host is this machine as far as can be told without asking anybody else."""
+    """Whether a host is this machine: a loopback address, or a name of one (RFC 6761)."""
     plain = _plain(host)
     return is_loopback(plain) or plain == "localhost" or plain.endswith(".localhost")
 

@@ -29,6 +29,8 @@ from notehop.indexing.llm.egress import (
     Hosts,
     Sending,
     check_wanted,
+    is_loopback,
+    names_this_machine,
 )
 from notehop.indexing.llm.errors import (
     CONNECT_S,
@@ -71,9 +73,8 @@ class ProviderTransport(httpx.BaseTransport):
         self._hosts = hosts
         self._egress = log
         self._announced: set[tuple[str, str]] = set()
-        self._pool = connection_pool(
-            hosts, secure=config.url.startswith("https:"), reply_s=config.reply_s
-        )
+        secure = config.url.startswith("https:")
+        self._pool = connection_pool(secure=secure, reply_s=config.reply_s)
 
     def close(self) -> None:
         """Let go of the connections that are kept; another request makes new ones."""
@@ -83,8 +84,7 @@ class ProviderTransport(httpx.BaseTransport):
         """Send a request, perhaps more than once. Raises ProviderError: whatever goes wrong."""
         sending = SENDING.get() or Sending()
         host = request.url.raw_host.decode("ascii").rstrip(".")
-        port = request.url.port or (443 if request.url.scheme == "https" else 80)
-        local = self._hosts.admit(host, port, WHAT_GOES[sending.purpose])
+        local = self._hosts.admit(host, WHAT_GOES[sending.purpose])
         if not local and (host, sending.purpose) not in self._announced:
             self._announced.add((host, sending.purpose))
             llm, keyed = self.config.llm, self.config.key is not None
@@ -239,43 +239,33 @@ class ReplyStream(httpx.SyncByteStream):
         self._attempt.end(status=200, bytes_in=self._bytes, error=error)
 
 
-def connection_pool(hosts: Hosts, *, secure: bool, reply_s: float) -> httpcore.ConnectionPool:
-    """Connections to addresses that may be reached, which are given up when nobody waits any more.
+def connection_pool(*, secure: bool, reply_s: float) -> httpcore.ConnectionPool:
+    """Connections that are given up when nobody waits any more.
 
     :param secure: whether any is in TLS.
     :param reply_s: seconds that a reply may take from its request on.
     """
     return httpcore.ConnectionPool(
         ssl_context=httpx.create_ssl_context() if secure else None,
-        network_backend=_CheckedBackend(hosts, reply_s),
+        network_backend=_Backend(reply_s),
         keepalive_expiry=30.0,
     )
 
 
-class _CheckedBackend(httpcore.SyncBackend):
-    """Connects to hosts that are allowed, and else to loopback addresses alone: to the very one that
-    was looked at, for what a name led to a moment before says nothing."""
+class _Backend(httpcore.SyncBackend):
+    """Connects to where it is told, and to this machine by no name: a name can be made to lead elsewhere."""
 
-    def __init__(self, hosts: Hosts, reply_s: float) -> None:
-        self._hosts = hosts
+    def __init__(self, reply_s: float) -> None:
         self._reply_s = reply_s
 
     def connect_tcp(
         self, host: str, port: int, *args: Any, **options: Any
     ) -> httpcore.NetworkStream:
-        """Connect to the first address that answers. Raises ProviderError: ``consent``, if the user
-        did not name the host and it is not here."""
-        named = self._hosts.allows(host)
-        addresses = (self._hosts.addresses if named else self._hosts.local)(host, port)
-        if not addresses:
-            raise ProviderError(
-                f"{host} does not lead to this machine any more; nothing was sent", "consent"
-            )
-        for address in addresses[:-1]:
+        if names_this_machine(host) and not is_loopback(host):
             with suppress(httpcore.ConnectError, httpcore.ConnectTimeout):
-                connected = super().connect_tcp(address, port, *args, **options)
-                return _CancellableStream(connected, self._reply_s)
-        connected = super().connect_tcp(addresses[-1], port, *args, **options)
+                return self.connect_tcp("127.0.0.1", port, *args, **options)
+            host = "::1"
+        connected = super().connect_tcp(host, port, *args, **options)
         return _CancellableStream(connected, self._reply_s)
 
 

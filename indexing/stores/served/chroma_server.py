@@ -80,12 +80,10 @@ class ChromaServer:
         """
         about = self.settings = settings.chroma
         parts = urlsplit(about.url)
-        secure = parts.scheme == "https"
         self.origin = parts.netloc
         self._host = (parts.hostname or "").rstrip(".")
-        self._port = parts.port or (443 if secure else 80)
         self._seconds, self._rest = seconds, rest
-        self._hosts = Hosts(settings.privacy.allow_hosts, address="chroma.url")
+        self._hosts = Hosts(settings.privacy.allow_hosts)
         self._log = EgressLog(log_dir)
         token = self._token = about.token.get_secret_value() if about.token is not None else ""
         if token and not (token.isascii() and token.isprintable() and " " not in token):
@@ -93,7 +91,7 @@ class ChromaServer:
                 f"{TOKEN_VARIABLE}: the token holds a space or a sign that cannot be sent; set it "
                 "again"
             )
-        self._pool = connection_pool(self._hosts, secure=secure, reply_s=seconds)
+        self._pool = connection_pool(secure=parts.scheme == "https", reply_s=seconds)
         self._known: tuple[float, ServerCollection] | None = None
         self._down: tuple[float, VectorServerError] | None = None
 
@@ -206,7 +204,7 @@ class ChromaServer:
     def announcement(self) -> str | None:
         """What to tell who has texts sent there for the first time; None for this machine."""
         try:
-            local = self._hosts.admit(self._host, self._port, WHAT_GOES["mirror"])
+            local = self._hosts.admit(self._host, WHAT_GOES["mirror"])
         except ProviderError as exc:
             raise VectorServerError(str(exc)) from exc
         if local:
@@ -259,7 +257,7 @@ class ChromaServer:
         content = b"" if payload is None else json.dumps(payload, ensure_ascii=False).encode()
         attempt: Attempt | None = None
         try:
-            local = self._hosts.admit(self._host, self._port, WHAT_GOES[purpose])
+            local = self._hosts.admit(self._host, WHAT_GOES[purpose])
             # Else nothing of the vault goes with it; or it is a search on this machine.
             if content and (notes or not local):
                 attempt = self._log.begin(

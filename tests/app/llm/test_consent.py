@@ -16,19 +16,17 @@ pytestmark = pytest.mark.model
 QUESTION = "When is the launch of Atlas?"
 RIGHT = "The launch of Atlas is on 14 June 2027 [1]."
 HOST = "llm.example.com"
-FAR = "192.0.2.44"
 
 
 @pytest.fixture
 def far(server: LlmServer, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The provider, at a name that leads to another machine as far as anybody can tell."""
+    """The provider, at a name of another machine."""
     real = socket.getaddrinfo
 
     def found(host: Any, *more: Any, **named: Any) -> Any:
         # What connects is led back here, since nothing in a test may leave the machine.
-        return real("127.0.0.1" if host in (HOST, FAR) else host, *more, **named)
+        return real("127.0.0.1" if host == HOST else host, *more, **named)
 
-    monkeypatch.setattr("notehop.indexing.llm.egress.resolved", lambda *_: [FAR])
     monkeypatch.setattr(socket, "getaddrinfo", found)
     return f"http://{HOST}:{server.port}/v1"
 

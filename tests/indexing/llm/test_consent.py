@@ -4,9 +4,10 @@ import datetime
 import ipaddress
 import logging
 import os
+import socket
 import ssl
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,18 @@ from tests.support.tables import rows
 from tests.support.wire import reply, wire
 
 OK = reply(200, {"text": "yes"})
+REAL = socket.getaddrinfo
 MakeGate = Callable[..., product.ProviderTransport]
+
+
+@pytest.fixture(autouse=True)
+def names_lead_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Names of another machine, ``….test``, are reached here."""
+
+    def led(host: Any, *more: Any, **named: Any) -> Any:
+        return REAL("127.0.0.1" if str(host).endswith(".test") else host, *more, **named)
+
+    monkeypatch.setattr(socket, "getaddrinfo", led)
 
 
 @pytest.fixture
@@ -34,7 +46,6 @@ def make_gate(tmp_path: Path) -> MakeGate:
         url: str,
         *,
         allow: tuple[str, ...] = (),
-        resolve: product.Resolve | None = None,
         retries: int = 2,
         key: str | None = None,
         folder: Path = tmp_path,
@@ -44,9 +55,7 @@ def make_gate(tmp_path: Path) -> MakeGate:
         )
         secret = None if key is None else SecretStr(key)
         config = product.ProviderConfig(llm, url, secret, first_pause=0.01)
-        return product.ProviderTransport(
-            config, product.Hosts(allow, resolve), product.EgressLog(folder)
-        )
+        return product.ProviderTransport(config, product.Hosts(allow), product.EgressLog(folder))
 
     return make
 
@@ -67,45 +76,40 @@ def test_loopback_is_an_address_of_this_machine(address: str, here: bool) -> Non
     assert is_loopback(address) is here
 
 
-@pytest.mark.parametrize(
-    ("addresses", "here"), rows(__file__, "a_name_is_here_if_all_it_leads_to_is")
-)
-def test_a_name_is_here_if_all_it_leads_to_is(addresses: list[str], here: bool) -> None:
-    assert bool(product.Hosts([], lambda host, port: addresses).local("box.test", 80)) is here  # noqa: ARG005
+@pytest.mark.parametrize("host", ["localhost", "LOCALHOST.", "app.localhost"])
+def test_localhost_is_this_machine_wherever_it_leads(
+    host: str, make_gate: MakeGate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    led: list[str] = []
+
+    def elsewhere(host: Any, *more: Any, **named: Any) -> Any:
+        led.append(str(host))
+        return REAL(host if host in ("127.0.0.1", "::1") else "192.0.2.7", *more, **named)
+
+    monkeypatch.setattr(socket, "getaddrinfo", elsewhere)
+    with wire(OK) as server:
+        assert post(make_gate(f"http://{host}:{server.port}")).status_code == 200
+    assert led == ["127.0.0.1"]
 
 
 @pytest.mark.parametrize("allowed", ["test", "del.test", "x.model.test", "model.tes", "model_test"])
 def test_a_part_of_a_name_allows_nothing(allowed: str, make_gate: MakeGate) -> None:
-    gate = make_gate("http://model.test", allow=(allowed,), resolve=lambda *_: ["192.0.2.7"])
+    gate = make_gate("http://model.test", allow=(allowed,))
     with pytest.raises(product.ProviderError) as caught:
         post(gate)
     assert caught.value.kind == "consent"
 
 
-def test_a_name_that_leads_elsewhere_a_moment_later_gets_nothing(
+def test_a_name_that_leads_here_is_named_like_any_other(
     make_gate: MakeGate, tmp_path: Path
 ) -> None:
-    """The first look says this machine, the one at the time of the connection does not."""
-    answers: Iterator[list[str]] = iter([["127.0.0.1"], ["192.0.2.7"]])
-    gate = make_gate("http://model.test", resolve=lambda *_: next(answers), retries=0)
-    with pytest.raises(
-        product.ProviderError, match="does not lead to this machine any more"
-    ) as caught:
-        post(gate)
+    with wire(OK) as server:
+        gate = make_gate(f"http://model.test:{server.port}")
+        with pytest.raises(product.ProviderError, match="is not this machine") as caught:
+            post(gate)
+        assert server.bodies == []
     assert caught.value.kind == "consent"
-    assert lines(tmp_path)[-1]["error"] == "consent"
-
-
-class Far:
-    """A host that is told as far away, and reached here: first asked, then connected to."""
-
-    def __init__(self) -> None:
-        self.asked = 0
-
-    def __call__(self, host: str, port: int) -> list[str]:
-        assert (host, port > 0) == ("model.test", True)
-        self.asked += 1
-        return ["192.0.2.7"] if self.asked % 2 else ["127.0.0.1"]
+    assert lines(tmp_path) == []
 
 
 def test_an_allowed_host_is_told_once_for_each_purpose(
@@ -114,7 +118,7 @@ def test_an_allowed_host_is_told_once_for_each_purpose(
     caplog.set_level(logging.WARNING)
     with wire(OK) as server:
         url = f"http://model.test:{server.port}"
-        gate = make_gate(url, allow=("model.test",), resolve=Far())
+        gate = make_gate(url, allow=("model.test",))
         with product.sending(["a.md", "b.md"], purpose="answer") as first:
             post(gate)
         with product.sending(["a.md"], purpose="answer") as second:
@@ -123,7 +127,7 @@ def test_an_allowed_host_is_told_once_for_each_purpose(
             post(gate)
         # Another process, which finds the log.
         with product.sending(["a.md"], purpose="answer") as later:
-            post(make_gate(url, allow=("model.test",), resolve=Far()))
+            post(make_gate(url, allow=("model.test",)))
     assert [len(one.notices) for one in (first, second, other, later)] == [1, 0, 1, 0]
     assert "model.test" in first.notices[0]
     assert "the question, the passages" in first.notices[0]
@@ -142,7 +146,7 @@ def test_plain_http_to_another_machine_is_told(
 ) -> None:
     with wire(OK) as server, product.sending(["a.md"], purpose="answer") as sent:
         url = f"http://model.test:{server.port}"
-        post(make_gate(url, allow=("model.test",), resolve=Far(), key=key))
+        post(make_gate(url, allow=("model.test",), key=key))
         post(make_gate(server.url, key=key, folder=tmp_path / "here"))
     (notice,) = sent.notices
     assert "over plain http: whoever is on the way can read them" in notice
@@ -155,9 +159,7 @@ def test_what_leaves_is_written_down_first_or_does_not_leave(
     nowhere = tmp_path / "file"
     nowhere.write_text("no folder")
     with wire(OK) as server:
-        far = make_gate(
-            f"http://model.test:{server.port}", allow=("model.test",), resolve=Far(), folder=nowhere
-        )
+        far = make_gate(f"http://model.test:{server.port}", allow=("model.test",), folder=nowhere)
         with pytest.raises(
             product.ProviderError, match=r"cannot be written .* nothing is sent to model"
         ):
@@ -276,10 +278,10 @@ def test_a_certificate_that_is_named(
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
     with wire(OK, tls=tls) as server:
         assert post(make_gate(f"https://127.0.0.1:{server.port}")).status_code == 200
-        named = make_gate(f"https://model.test:{server.port}", resolve=lambda *_: ["127.0.0.1"])
+        named = make_gate(f"https://model.test:{server.port}", allow=("model.test",))
         assert post(named).status_code == 200
         assert len(server.bodies) == 2
-        other = make_gate(f"https://other.test:{server.port}", resolve=lambda *_: ["127.0.0.1"])
+        other = make_gate(f"https://other.test:{server.port}", allow=("other.test",))
         with pytest.raises(product.ProviderError, match="Hostname mismatch"):
             post(other)
         assert len(server.bodies) == 2

@@ -303,7 +303,6 @@ def test_a_host_that_was_not_named_gets_nothing(
     def led_back(host: Any, *more: Any, **named: Any) -> Any:
         return real("127.0.0.1" if host in (FAR, "192.0.2.44") else host, *more, **named)
 
-    monkeypatch.setattr("notehop.indexing.llm.egress.resolved", lambda *_: ["192.0.2.44"])
     monkeypatch.setattr(socket, "getaddrinfo", led_back)
     bench.settings = bench.settings.with_overrides({"chroma.url": f"http://{FAR}:{chroma.port}"})
     [told] = bench.index().warnings
