@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 
 
 Engine: TypeAlias = "OnnxModel | PackedEngine | TorchEmbedding"
-"""What embeds queries and passages: ``vectors``, ``is_cut``, ``tokens`` and ``max_tokens``."""
+"""What embeds queries and passages: ``vectors``, ``tokens`` and ``max_tokens``."""
+
+MOST_SPECIALS = 8  # special tokens that any model puts around a text, with room to spare
 
 Source = Literal["onnx", "packed", "torch"]
 
@@ -71,9 +73,10 @@ class QueryEmbedder(BaseEmbedding):
     def is_cut(self, query: str) -> bool:
         """Whether a query is longer than the window, so that its end is not looked for."""
         text = self._identity["query_prompt"] + query
-        # No plain letter is more than a token, and this is quicker than to count them.
-        fits = text.isascii() and len(text) + self.tokens.specials < self.max_tokens
-        return not fits and self._engine.is_cut(query)
+        # A token is a byte at least: of most queries none is counted, for which a tokenizer is built.
+        if len(text.encode("utf-8", "replace")) + MOST_SPECIALS <= self.max_tokens:
+            return False
+        return len(self.tokens(text)) + self.tokens.specials > self.max_tokens
 
     def embed(self, texts: Sequence[str], on_batch: OnBatch | None = None) -> Vectors:
         """Embed passages: (n, d), in the order of ``texts``; (0, d) for none.

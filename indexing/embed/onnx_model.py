@@ -162,9 +162,6 @@ class OnnxModel:
                 raise ModelError(f"{self._file}: onnxruntime failed: {exc}") from exc
         return rows
 
-    def is_cut(self, query: str) -> bool:
-        return bool(self._tokenizer.encode(self._identity["query_prompt"] + query).overflowing)
-
 
 def export_query_model(bulk: TorchEmbedding, folder: Path) -> str | None:
     """Export a model for queries.

@@ -232,24 +232,13 @@ class PackedEngine:
             found /= np.linalg.norm(found, axis=1, keepdims=True)
         return found
 
-    def is_cut(self, query: str) -> bool:
-        return not self._fits(_plain(query), asks=True)
-
-    def _fits(self, text: str, asks: bool) -> bool:
-        return int(self._model.token_count(text, is_query=asks)) <= MULTILINGUAL_WINDOW
-
     def _fitting(self, text: str, asks: bool) -> str:
         """What of a text the window holds: the engine would mean over several windows."""
-        text = _plain(text)
-        if self._fits(text, asks):
+        text = well_formed(text).replace("\0", "")  # as C takes it: a zero byte would end it
+        if int(self._model.token_count(text, is_query=asks)) <= MULTILINGUAL_WINDOW:
             return text
         prompts = self._description.prompts
         prompt = prompts.query if asks else prompts.passage
         room = MULTILINGUAL_WINDOW - self.tokens.specials
         end = self.tokens(prompt + text)[room - 1][1]
         return text[: end - len(prompt)]
-
-
-def _plain(text: str) -> str:
-    """The text as C takes it: in UTF-8, without the zero bytes that would end it."""
-    return well_formed(text).replace("\0", "")

@@ -186,10 +186,6 @@ class TorchEmbedding(HuggingFaceEmbedding):  # type: ignore[misc]
                 on_batch(done)
         return rows
 
-    def is_cut(self, query: str) -> bool:
-        whole = self.description.prompts.query + query
-        return len(self.tokens(whole)) + self.tokens.specials > self.max_tokens
-
     def vectors(self, texts: Sequence[str], kind: Kind) -> Vectors:
         """Embed a few queries or passages: (n, d), n > 0, in the order of ``texts``. Raises ModelError
         if the model fails."""
