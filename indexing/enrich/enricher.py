@@ -7,8 +7,6 @@ once, under the hash of what was sent: a run that is killed loses the one text i
 
 from __future__ import annotations
 
-import hashlib
-import json
 import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -27,7 +25,6 @@ from notehop.indexing.changes import is_unchanged
 from notehop.indexing.enrich.prompts import (
     KEPT_CHARS,
     OUTPUT_TOKENS,
-    VERSION,
     Passage,
     Request,
     cleaned,
@@ -46,7 +43,7 @@ from notehop.indexing.shown import counted, printable
 from notehop.indexing.stores.catalog import Catalog, CatalogSnapshot
 from notehop.indexing.stores.catalog_read import slices
 from notehop.indexing.stores.lock import locking
-from notehop.indexing.stores.model import NoteRow, NoteStatus
+from notehop.indexing.stores.model import NoteRow
 
 if TYPE_CHECKING:
     from llama_index.core.base.llms.types import ChatMessage
@@ -300,23 +297,13 @@ def plan(
     """Find what is missing: notes changed last first, then what failed when last asked for, so that
     what always fails and ends a run keeps nothing else.
 
-    The store is told what every note needs; notes that are known to have all are passed over.
+    The store is told what every note needs.
 
     :param model: what tells the language model apart.
     """
-    # What decides all that is written about a note: its passages follow from its content.
-    asked = [settings.summaries, settings.headers, model, VERSION, catalog.stamp]
-    wanted = hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()[:32]
-    shapes = {
-        path: f"{wanted} {stamp.content_hash}"
-        for path, stamp in catalog.stamps().items()
-        if stamp.status is NoteStatus.INDEXED
-    }
-    seen = store.checked()
-    due = sorted(path for path, shape in shapes.items() if seen.get(path) != shape)
     # What two notes would have said alike is asked once.
     items: dict[str, Item] = {}
-    for part in slices(due, _NOTES):
+    for part in slices(catalog.indexed_paths(), _NOTES):
         rows = catalog.notes_at(part)
         requests: list[Item] = []
         needed: dict[str, dict[str, Kind]] = {}
@@ -329,11 +316,9 @@ def plan(
             needed[note.path] = {item.key: item.request.kind for item in own}
         store.set_requirements(needed, {path: row.content_hash for path, row in rows.items()})
         there = store.texts(key for keys in needed.values() for key in keys)
-        lacking = [item for item in requests if item.key not in there]
-        for item in lacking:
-            items.setdefault(item.key, item)
-        done = rows.keys() - {item.note.path for item in lacking}
-        store.mark_checked({path: shapes[path] for path in done})
+        for item in requests:
+            if item.key not in there:
+                items.setdefault(item.key, item)
     failed = {key: at for at, key in enumerate(store.failures())}
     return sorted(
         items.values(),

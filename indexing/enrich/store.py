@@ -42,7 +42,6 @@ VERSION = 1  # raised when a table changes; a store of another version is made a
 # uses: which note needs which texts; one that is not current was needed before, and its text is kept
 # until a run has written all that is needed now.
 # owed: notes that have a header which the index does not hold yet.
-# seen: notes for which nothing is to be done, as long as they are of this shape.
 # Nothing reads what texts say of kind, tokens and made, and uses of since.
 _TABLES = {
     "texts": "key VARCHAR NOT NULL PRIMARY KEY, kind VARCHAR NOT NULL, text TEXT NOT NULL, "
@@ -51,10 +50,9 @@ _TABLES = {
     "note_hash VARCHAR NOT NULL, current BOOLEAN NOT NULL, since DOUBLE NOT NULL, "
     "PRIMARY KEY (path, key)",
     "owed": "path VARCHAR NOT NULL PRIMARY KEY",
-    "seen": "path VARCHAR NOT NULL PRIMARY KEY, shape VARCHAR NOT NULL",
     "about": "key VARCHAR NOT NULL PRIMARY KEY, value TEXT NOT NULL",
 }
-_BY_NOTE = ("uses", "owed", "seen")
+_BY_NOTE = ("uses", "owed")
 
 _LISTED = "IN (SELECT value FROM json_each(?))"
 _DELETE_UNUSED = "DELETE FROM texts WHERE key NOT IN (SELECT key FROM uses)"
@@ -78,6 +76,7 @@ class EnrichmentStore:
                         _put(connection, "about", [("version", json.dumps(VERSION))])
                     # Of releases before, with paths of notes in it.
                     run("DROP TABLE IF EXISTS failures")
+                    run("DROP TABLE IF EXISTS seen")
             if self._about("version") != VERSION:
                 raise IndexDamaged(f"{path}: of another version, or never finished")
         except BaseException:
@@ -200,8 +199,8 @@ class EnrichmentStore:
             for key, kind in texts.items()
         ]
         with self._writing() as connection:
-            for before in ("UPDATE uses SET current = 0", "DELETE FROM seen"):
-                connection.exec_driver_sql(f"{before} WHERE path {_LISTED}", (_json(needed),))
+            query = f"UPDATE uses SET current = 0 WHERE path {_LISTED}"
+            connection.exec_driver_sql(query, (_json(needed),))
             _put(connection, "uses", rows)
 
     def delete_unused(self) -> None:
@@ -231,15 +230,6 @@ class EnrichmentStore:
     def mark_reindexed(self, paths: Iterable[str]) -> None:
         with self._writing() as connection:
             connection.exec_driver_sql(f"DELETE FROM owed WHERE path {_LISTED}", (_json(paths),))
-
-    def checked(self) -> dict[str, str]:
-        """Path -> shape of the notes for which nothing was to be done."""
-        return dict(self._rows("SELECT path, shape FROM seen"))
-
-    def mark_checked(self, shapes: Mapping[str, str]) -> None:
-        """Say that for these notes nothing is to be done while they are of this shape."""
-        with self._writing() as connection:
-            _put(connection, "seen", sorted(shapes.items()))
 
     def tally(self) -> dict[str, tuple[int, int]]:
         """Kind -> how many texts notes need now that are there, and how many are not."""
