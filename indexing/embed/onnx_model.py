@@ -10,7 +10,7 @@ import shutil
 import warnings
 import zlib
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from filelock import FileLock, Timeout
 from platformdirs import user_cache_path
 
 from notehop.config.errors import IndexUnwritable, ModelError
@@ -41,9 +40,6 @@ TOGETHER = 4
 all of them, and little of the work is padding."""
 
 _OPSET = 17
-
-_PATIENCE = 300.0
-"""Seconds to wait for another process that exports: of a large model it takes minutes."""
 
 _FEATURES = {"input_ids": "ids", "attention_mask": "attention_mask", "token_type_ids": "type_ids"}
 
@@ -317,17 +313,6 @@ def usable(folder: Path, identity: dict[str, Any]) -> ModelManifest | None:
     if found is None or found.reason is not None or identity != found.identity:
         return None
     return found if found.is_sound(folder) else None
-
-
-@contextmanager
-def one_at_a_time(shared: Path) -> Iterator[None]:
-    """Let no other process export meanwhile: it would make the same. Without a cache, all may."""
-    with ExitStack() as held:
-        with suppress(OSError, Timeout, NotImplementedError):
-            shared.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            file = shared.with_suffix(".lock")
-            held.enter_context(FileLock(file, timeout=_PATIENCE, fallback_to_soft=False))
-        yield
 
 
 def share(source: Path, target: Path, identity: dict[str, Any]) -> bool:

@@ -91,18 +91,13 @@ def load_embedder(settings: EmbeddingSettings, folder: Path) -> Embedder:
     if manifest is not None and manifest.reason is not None:
         return load_torch(settings)
     shared, identity = onnx_model.shared_export(settings), model_identity(settings)
-    if onnx_model.usable(folder, identity) is None:
-        with onnx_model.one_at_a_time(shared):
-            if not onnx_model.share(shared, folder, identity):
-                bulk = load_torch(settings)
-                onnx_model.export_query_model(bulk, folder)
-                onnx_model.share(folder, shared, identity)
-                return bulk
-    local = load_query(folder, settings)
+    known = onnx_model.usable(folder, identity) or onnx_model.share(shared, folder, identity)
+    bulk = None if known else load_torch(settings)
+    if bulk is not None:
+        onnx_model.export_query_model(bulk, folder)
     if onnx_model.usable(shared, identity) is None:
-        with onnx_model.one_at_a_time(shared):
-            onnx_model.share(folder, shared, identity)
-    return SmallOrBulk(local, settings)
+        onnx_model.share(folder, shared, identity)
+    return bulk or SmallOrBulk(load_query(folder, settings), settings)
 
 
 def lacks_query_model(layout: IndexLayout) -> bool:
