@@ -25,7 +25,6 @@ from notehop.config.errors import IndexLocked, IndexMissing, NotehopError, Usage
 from notehop.indexing.stores.database import Database, Result, damaged
 from notehop.indexing.stores.layout import ServerCatalog
 from notehop.indexing.stores.model import Holder
-from notehop.indexing.stores.schema import METADATA
 from notehop.indexing.stores.served.postgres import (
     engine_of,
     failure,
@@ -113,21 +112,8 @@ class PostgresDatabase(Database):
         return set(connection.exec_driver_sql(query).scalars())
 
     def forget_deleted(self, patience: float = 0.0) -> bool:  # noqa: ARG002 (nobody is waited for)
-        # The server may use the room of what was deleted then, and reads it no more.
-        with self.translated(writing=True), self.connect() as connection:
-            schema = connection.info[_SCHEMA]
-            # Nobody sees others' transactions but their own role's, which readers have.
-            others = (
-                "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() "
-                "AND pid <> pg_backend_pid() AND backend_xmin IS NOT NULL "
-                "AND backend_type = 'client backend'"
-            )
-            reading = bool(connection.exec_driver_sql(others).scalar())
-            connection.rollback()
-            with self._engine.connect().execution_options(isolation_level="AUTOCOMMIT") as alone:
-                for table in METADATA.sorted_tables:
-                    alone.exec_driver_sql(f'VACUUM "{schema}"."{table.name}"')
-        return not reading
+        """Nothing: the server frees room by itself, and keeps bytes in places of its own until then."""
+        return True
 
     @property
     def size(self) -> int:
