@@ -15,6 +15,7 @@ from typing import Any
 from llama_index.core.schema import NodeWithScore
 
 from notehop.app import models
+from notehop.app.answer.condense import history, standalone
 from notehop.app.answer.conversation import (
     FEW,
     MORE,
@@ -29,10 +30,8 @@ from notehop.app.answer.conversation import (
     asked_again,
     asked_last,
     beside,
-    history,
     lacks_subject,
     may_go_on,
-    standalone,
     subject_after,
     subject_of,
     with_subject,
