@@ -70,11 +70,12 @@ _ASKS = re.compile(rf"\b(?:{_one_of('asks')})\b")
 _NOTHING_OWN = frozenset(WORD_LISTS["nothing_own"])
 _COURTESY = re.compile(rf"\b(?:{_one_of('courtesy')})\b")
 _POLITE = f"(?:{_one_of('courtesy', 'assent', 'please')})"
+_KINDS = ("ability", "asked_before", "more", "reword")
 _BESIDE = {
     "courtesy": re.compile(f"{_POLITE}(?: {_POLITE})*"),
     **{
         kind: re.compile(f"(?:{_POLITE} )*(?:{words})(?: (?:{words}))?(?: {_POLITE})*")
-        for kind, words in (("more", _one_of("more")), ("reword", _one_of("reword")))
+        for kind, words in ((kind, _one_of(kind)) for kind in _KINDS)
     },
 }
 _ADDED = re.compile(r" \(([^()]*)\)\?$")  # what :func:`with_subject` adds
@@ -101,7 +102,10 @@ MOST_MORE = 3  # passages that are shown where more is asked for
 MORE = "More of what was found"
 NEAREST = "Nearest, though no answer"  # where what more is asked for was refused
 TOLD = {
-    "courtesy": "Ask for something in your notes: without a language model they are quoted, no more.",
+    "courtesy": "You are welcome to ask for anything in your notes: what they say is quoted.",
+    "ability": "Ask for anything in your notes, such as a fact, a date, a list of them or what is to do: "
+    "what they say is quoted, with where it stands.",
+    "asked_before": "Nothing was asked before.",
     "more": UNCLEAR,
     "reword": "Without a language model your notes are quoted word for word, never shortened, "
     "translated or reworded; ask for one thing in particular.",
@@ -124,15 +128,16 @@ def _after(text: str, words: int) -> str:
 
 
 def beside(text: str, *, first: bool = False) -> str | None:
-    """What a text is that asks nothing of the notes: a ``courtesy``, or a wish for ``more`` of the last
-    answer or for other words (``reword``); None for a question.
+    """What a text is that asks nothing of the notes: a ``courtesy``, a question for what can be asked
+    (``ability``) or was (``asked_before``), or a wish for ``more`` of the last answer or for other words
+    (``reword``); None for a question.
 
-    :param first: whether nothing was said before it: then only thanks and greetings ask nothing.
+    :param first: whether nothing was said before it: then only the first two ask nothing.
     """
     plain = _plain(text)
-    if plain.count(" ") >= SAYING or (first and not _COURTESY.search(plain)):
+    if plain.count(" ") >= SAYING:
         return None
-    kinds = ("courtesy",) if first else tuple(_BESIDE)
+    kinds = _BESIDE if not first else ("ability", *("courtesy",) * bool(_COURTESY.search(plain)))
     return next((kind for kind in kinds if _BESIDE[kind].fullmatch(plain)), None)
 
 

@@ -16,6 +16,7 @@ from llama_index.core.schema import NodeWithScore
 
 from notehop.app import models
 from notehop.app.answer.condense import history, standalone
+from notehop.app.answer.context import body, one_line
 from notehop.app.answer.conversation import (
     FEW,
     MORE,
@@ -276,6 +277,8 @@ class QuestionRun:
     def _go_on(self, kind: str, last: Turn | None) -> None:
         """Answer what asks nothing new: with more of what was found last, or with a sentence."""
         self.told, self.again = TOLD[kind], last
+        if kind == "asked_before" and last is not None:
+            self.told = f"You asked: “{body(one_line(last.typed))}”."
         if kind != "more" or last is None:
             self.query.trace.count("index", generation=self.engine.generation)
             self.retriever = VaultRetriever(lambda *_: [], Wanted(self.asked), "")
