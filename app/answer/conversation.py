@@ -33,7 +33,7 @@ class Turn:
     ``typed`` is the question as the user wrote it, which came from no note. ``subject`` is what it
     was about, in words to search for, ``somebody`` whom its answer names; empty where that is not known.
     ``shown`` are the ids of the passages that were quoted, ``refused`` tells that they were no answer.
-    ``filters`` stood beside the question.
+    ``filters`` stood beside the question; ``year`` is that of the notes that it was narrowed to.
     """
 
     question: str
@@ -45,6 +45,7 @@ class Turn:
     shown: tuple[str, ...] = ()
     refused: bool = False
     filters: Filters = field(default_factory=Filters)
+    year: str = ""
 
 
 def _one_of(*names: str) -> str:

@@ -19,15 +19,18 @@ _LATER, _EARLIER, _OF_MONTH, _ONLY = (
 )
 
 
-def going_on(question: str, follow_up: str, today: date) -> str:
+def going_on(question: str, follow_up: str, today: date, year: str = "") -> str:
     """A question with another time in the place of its own ("and the day after", "and the 14th"), or with
-    what narrows its list ("and only those for the bathroom"); empty where the follow-up is another."""
+    what narrows its list ("and only those for the bathroom"); empty where the follow-up is another.
+    ``year`` is that of the notes by which a time without one was answered; empty where it is not known."""
     text = follow_up.strip(" ?!.…")
     ahead = any(True for _ in task_questions(question, today, lambda _: ()))
     if only := _ONLY.fullmatch(text):
         lists = ahead or ASKS_OF_A_TIME.search(plain_words(question))
         return f"{question.rstrip(' ?!.…')} {only['of']}?" if lists else ""
     was = period_of(question, today, ahead=ahead)
+    if was and was.yearly and year:
+        was = next((one for one in was.and_before() if f"{one.first.year}" == year), was)
     says_year = re.search(r"\b(?:19|20)\d\d\b", question) is not None
     another = was and _another(was, text, today, ahead=ahead, says_year=says_year)
     if not (was and another):

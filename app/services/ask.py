@@ -218,6 +218,7 @@ class QuestionRun:
                 somebody=self._somebody(answer),
                 refused=asks and answer.mode == "none",
                 filters=self.asked.filters,
+                year="".join(one[6:10] for one in answer.filters if one.startswith("after:")),
             )
         kept = replace(
             kept,
@@ -332,7 +333,7 @@ class QuestionRun:
     def _about(self, written: ParsedQuery, last: Turn, view: Snapshot) -> str | None:
         """The follow-up with the words of the last question, or with its subject where it has none."""
         text = written.text
-        if further := going_on(asked_last(last), text, date.today()):
+        if further := going_on(asked_last(last), text, date.today(), last.year):
             return further
         content = partial(self._content, view=view)
         asked, other = content(asked_last(last)), another(text)
