@@ -335,6 +335,8 @@ def subject_of(
 
 _SUBJECTS = frozenset(WORD_LISTS["subjects"])
 _PARTICIPLE = re.compile(r"\w*[aeiouy]\w*[^\We]ed|ge\w{2,}(?:t|en)")  # no "shed", no "seed"
+_VERB = re.compile(rf"(?:{_one_of('before_verb')}) \w+")
+_WHICH = re.compile(rf"(?:{_one_of('which')}) ")
 _DOES = frozenset(("do", "does", "did"))
 
 
@@ -347,17 +349,20 @@ def _spoken_of(question: str, tells: Set[str]) -> str:
     plain = [_plain(one[0]) for one in words]
     asks = [read(one[0]).form == "yesno" for one in words]
     says = [at for at, one in enumerate(words) if tells & {one[0], *one[0].split("-")}]
-    small = FUNCTION_WORDS.get(read(question).language, SMALL)
-    # A verb behind who does it ("did I lend") is none, nor what only says how it is asked.
+    language = read(question).language
+    small = FUNCTION_WORDS.get(language, SMALL)
+    verb, is_which = _VERB.match(" ".join([language, *plain])), _WHICH.match(" ".join(plain))
+    # A verb behind who does it ("did I lend"), or behind "who", is none, nor what only says how it is asked.
     verbs = [at > 1 and plain[at - 1] in _SUBJECTS and asks[at - 2] for at in range(len(words))]
+    verbs = [one or bool(verb and verb[0].count(" ") == at) for at, one in enumerate(verbs, 1)]
     none = [
         verbs[at] or one in _NOTHING_OWN or one in small or is_asked_by(one)
         for at, one in enumerate(plain)
     ]
     # What has an article is spoken of, and not what is asked of it ("colour is the front room"), else
-    # what has a verb before it that asks ("licence does Heron").
+    # what has a verb before it that asks ("licence does Heron", but no "which boats are dry").
     leads = [at for at in range(1, max(says, default=0)) if _leads(words[at][0])]
-    leads += [at - 1 for at in says if at and asks[at - 1]]
+    leads += [at - 1 for at in says if at and asks[at - 1] and not (at > says[0] and is_which)]
     begins = [at + 1 for at in leads if not _PLACED.fullmatch(plain[at - 1])]
     for first in (*begins[:1], *says[:1]):
         span = [*dropwhile(none.__getitem__, range(first, says[-1] + 1))]
