@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from datetime import date
@@ -347,7 +347,7 @@ class QuestionRun:
         lacks = not named and lacks_subject(text, own)
         of_it = with_subject(text, subject) if subject else ""
         may = bool(subject) and may_go_on(text, own)
-        if not lacks and (named or not may or not self._is_sooner_of(written, of_it, view)):
+        if not lacks and (named or not may or not self._is_sooner_of(written, subject, view)):
             return None
         self.carried = subject
         return of_it or None
@@ -360,16 +360,19 @@ class QuestionRun:
         # What was looked up, and not searched for, has none.
         return float(bool(quoted)) if likely is None else likely, quoted
 
-    def _is_sooner_of(self, written: ParsedQuery, question: str, view: Snapshot) -> bool:
+    def _is_sooner_of(self, written: ParsedQuery, subject: str, view: Snapshot) -> bool:
         """Whether a question is not surely answered alone, and rather as one about a subject: of what it
         names itself, and the vault has, that has to speak."""
         alone, _ = self._tried(written, written.text)
-        of_it, quoted = self._tried(written, question)
-        if alone >= SURE or of_it < EVEN or of_it <= alone:
+        of_it, quoted = self._tried(written, with_subject(written.text, subject))
+        # A word or two, which are not looked up, may be of a note that is quoted then.
+        is_bare = alone < 1 and written.text.count(" ") < FEW
+        is_bare = is_bare and not _passages_of(subject, view).isdisjoint(quoted[:1])
+        if of_it < EVEN or not (is_bare or of_it > alone < SURE):
             return False
         return self._is_told_by(written.text, quoted, view)
 
-    def _is_told_by(self, text: str, passages: Sequence[str], view: Snapshot) -> bool:
+    def _is_told_by(self, text: str, passages: Collection[str], view: Snapshot) -> bool:
         """Whether passages have what a text names: all its words but everyday ones, and those that no note
         has."""
         words = question_words(text, self.engine.tokenizer, view.lexical)
@@ -422,6 +425,10 @@ def _within(written: ParsedQuery, question: str) -> str:
     """A question within the filters of what was written: these first, for a quote that a model left open
     would take one in."""
     return " ".join([*map(str, written.conditions), question])
+
+
+def _passages_of(subject: str, view: Snapshot) -> set[str]:
+    return {one for path in _named(subject, view) for one in view.chunk_ids_of(path)}
 
 
 def _named(text: str, view: Snapshot) -> tuple[str, ...]:
