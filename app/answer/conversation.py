@@ -53,12 +53,16 @@ def _one_of(*names: str) -> str:
 
 
 _PRONOUNS = re.compile(rf"\b(?:{_one_of('pronouns')})\b")
-_OTHER = f"(?:(?:{_one_of('goes_on')}) )?(?:{_one_of('instead')})"
+_AND = f"(?:(?:{_one_of('goes_on')}) )?"
+_OTHER = f"{_AND}(?:{_one_of('instead')})"
 _GOES_ON = re.compile(rf"^(?:{_OTHER}|{_one_of('goes_on')})\b")
 _INSTEAD = re.compile(f"^{_OTHER} ")
+_YEAR = r"(?:19|20)\d\d$"
 _CONDITION = re.compile(
-    rf"^(?:{_one_of('goes_on')}) (?=(?:{_one_of('condition', 'towards', 'provided')}) )"
+    rf"^(?:{_one_of('goes_on')}) (?=(?:{_one_of('condition', 'towards', 'provided')}) |{_YEAR})"
 )
+_STATE = re.compile(rf"{_AND}(?:{_one_of('asks')}) ((?:{_one_of('be')}) \w+)")
+_NUMBER = re.compile(rf"{_AND}(?:(?:{_one_of('instead', 'condition')}) )?(\d+)")
 _PLACED = re.compile(_one_of("condition"))
 _TOWARDS = re.compile(f"(?:{_one_of('towards')}) ")
 _BEFORE = re.compile(f"^(?:{_one_of('condition', 'towards')}) ")
@@ -104,8 +108,7 @@ MORE = "More of what was found"
 NEAREST = "Nearest, though no answer"  # where what more is asked for was refused
 TOLD = {
     "courtesy": "You are welcome to ask for anything in your notes: what they say is quoted.",
-    "ability": "Ask for anything in your notes, such as a fact, a date, a list of them or what is to do: "
-    "what they say is quoted, with where it stands.",
+    "ability": "Ask for anything in your notes, a fact, a list or what is to do: what they say is quoted.",
     "asked_before": "Nothing was asked before.",
     "more": UNCLEAR,
     "reword": "Without a language model your notes are quoted word for word, never shortened, "
@@ -146,7 +149,7 @@ def another(text: str) -> str:
     """What a follow-up asks the last question of ("what about Gull Hide?", "and Gull Hide?"); empty for
     others."""
     plain = _plain(text)
-    if found := _INSTEAD.match(plain):
+    if (found := _INSTEAD.match(plain)) and not _PRONOUNS.search(plain[found.end() :]):
         return _after(text, found[0].count(" "))
     if not (found := _GOES_ON.match(plain)) or _CONDITION.match(plain) or _ASKS.search(plain):
         return ""
@@ -171,8 +174,10 @@ def asked_again(text: str, last: Turn, content: Sequence[str], *, named: bool) -
     """
     base = asked_last(last)
     plain, other = _plain(text), another(text)
-    if numbered := _numbered(other, base):
-        return numbered
+    state = _STATE.fullmatch(plain)
+    like = _after(text, plain[: state.start(1)].count(" ")) if state else ""
+    if again := _numbered(other, base) or _counted(plain, base) or _moved(like, base, set()):
+        return again
     # What has capitals is a name, but in a language that gives every noun one.
     said = [one for one in other.split() if fold(one).casefold() not in SMALL]
     is_name = bool(said) and all(one[:1].isupper() for one in said)
@@ -180,8 +185,15 @@ def asked_again(text: str, last: Turn, content: Sequence[str], *, named: bool) -
         return put
     if not named and (not is_name or read(text).language == "de"):
         other = ""
-    if other and (put := _owned(other, base, last) or _put(other, base, last.subject)):
+    # Who has what is no name, and not one thing ("who has allergies").
+    before, has, _ = base.partition(f" {last.subject}" if last.subject.islower() else "\0")
+    leads = any(map(_leads, [*before.split()[-1:], *other.split()[:1]]))
+    if other and has and "person" in read(base).forms and not leads:
+        return with_subject(base, other)
+    if other and (put := _owned(other, base, last) or put_for(last.subject, other, base)):
         return put
+    if other and base != last.question and last.question == with_subject(base, last.subject):
+        return with_subject(base, _named_in(other))
     found = (_INSTEAD if other else _CONDITION).match(plain)
     if found is None:
         return None
@@ -194,7 +206,7 @@ def asked_again(text: str, last: Turn, content: Sequence[str], *, named: bool) -
         return moved
     own = {_plain(word) for word in content} - subject
     if (
-        named
+        (named and not condition.isdigit())
         or not own
         or _TOWARDS.match(condition)
         or len(condition.split()) > SHORT + 2 * provided
@@ -222,6 +234,16 @@ def _numbered(other: str, base: str) -> str:
     return ""
 
 
+def _counted(plain: str, base: str) -> str:
+    """A question with another number, or year, in the place of its only one ("and in 15?", after "what
+    happened in session 14?"); empty for none."""
+    new = _NUMBER.fullmatch(plain)
+    year = "(?=" if new and re.match(_YEAR, new[1]) else "(?!"
+    was = rf"(?<![\w.,:/-]){year}(?:19|20)\d\d\b)\d+(?![.,:/-]?\w)"
+    put, times = re.subn(was, new[1], base) if new else ("", 0)
+    return put if times == 1 else ""
+
+
 def _owned(other: str, base: str, last: Turn) -> str:
     """A question with another in the place of whose something was ("and Katrin's?" after "what is my
     salary?"), or of the pronoun that stood for its subject; empty for none."""
@@ -242,7 +264,7 @@ def _moved(condition: str, base: str, subject: Set[str]) -> str:
     word, _, name = condition.partition(" ")
     tail = rf"(?<!\w){re.escape(word)} ((?:\S+ )?[^\s?!.]+)[\s?!.…]*$"
     end = re.search(tail, base, re.IGNORECASE)
-    if end is None or len(name.split()) > FEW:
+    if end is None or not 0 < len(name.split()) <= FEW:
         return ""
     was = end[1]
     # A place for a place, and no condition for what it is asked of.
@@ -256,7 +278,7 @@ def _moved(condition: str, base: str, subject: Set[str]) -> str:
 LONGEST_SUBJECT = 8  # words of one that another is put in the place of
 
 
-def _put(other: str, base: str, subject: str) -> str:
+def put_for(subject: str, other: str, base: str) -> str:
     """A question with another name in the place of its subject, or of half of it if the other half is not
     in it; empty for none."""
     words = [one for one in subject.split() if not _DATED.fullmatch(one)]

@@ -33,6 +33,7 @@ from notehop.app.answer.conversation import (
     beside,
     lacks_subject,
     may_go_on,
+    put_for,
     subject_after,
     subject_of,
     with_subject,
@@ -337,7 +338,7 @@ class QuestionRun:
             return further
         content = partial(self._content, view=view)
         asked, other = content(asked_last(last)), another(text)
-        named = bool(_named(other or text, view))
+        named = bool(_named(other or text, view)) or self._has_it_too(written, other, last, view)
         if last.somebody and refers(text) and not (named or names_of(text)):
             self.carried = last.somebody
             return with_subject(text, last.somebody)
@@ -351,6 +352,16 @@ class QuestionRun:
             return None
         self.carried = subject
         return of_it or None
+
+    def _has_it_too(self, written: ParsedQuery, other: str, last: Turn, view: Snapshot) -> bool:
+        """Whether the last question is surely answered for another in the place of a note that does not say
+        that: it is of its kind, though no note is called so."""
+        own = _passages_of(last.subject, view)
+        put = put_for(last.subject, other, asked_last(last)) if other and own else ""
+        if not put or self._is_told_by(other, own, view):
+            return False
+        likely, quoted = self._tried(written, put)
+        return likely >= SURE and self._is_told_by(put, quoted, view)
 
     def _tried(self, written: ParsedQuery, question: str) -> tuple[float, list[str]]:
         """How likely what is found answers a question, and the ids of what would be quoted."""
