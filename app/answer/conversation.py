@@ -373,10 +373,10 @@ def _spoken_of(question: str, tells: Set[str]) -> str:
     says = [at for at, one in enumerate(words) if tells & {one[0], *one[0].split("-")}]
     language = read(question).language
     small = FUNCTION_WORDS.get(language, SMALL)
-    verb, is_which = _VERB.match(" ".join([language, *plain])), _WHICH.match(" ".join(plain))
+    behind, is_which = _VERB.match(" ".join([language, *plain])), _WHICH.match(" ".join(plain))
     # A verb behind who does it ("did I lend"), or behind "who", is none, nor what only says how it is asked.
     verbs = [at > 1 and plain[at - 1] in _SUBJECTS and asks[at - 2] for at in range(len(words))]
-    verbs = [one or bool(verb and verb[0].count(" ") == at) for at, one in enumerate(verbs, 1)]
+    verbs = [one or bool(behind and behind[0].count(" ") == at) for at, one in enumerate(verbs, 1)]
     none = [
         verbs[at] or one in _NOTHING_OWN or one in small or is_asked_by(one)
         for at, one in enumerate(plain)
