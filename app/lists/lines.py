@@ -12,7 +12,7 @@ from itertools import chain, product
 
 from notehop.app.answer.citations import fence_after
 from notehop.app.answer.draft import FEW
-from notehop.app.answer.quotes.exact import SAID_ALIKE
+from notehop.app.answer.quotes.exact import SAID_ALIKE, is_doer
 from notehop.app.answer.quotes.question import read
 from notehop.app.lists.kinds import asks_for_a_list
 from notehop.app.lists.period import Period, day_said
@@ -275,7 +275,9 @@ def line_of_named(question: VaultQuestion) -> tuple[str, Line] | None:
             shortened = len(begins) == SHORTENED and any(
                 {begins, *words} <= one for one in SAID_ALIKE
             )
-            if shortened or (own <= frozenset().union(*alike) and all(own & one for one in alike)):
+            does = "person" in forms and is_doer(begins, said) and len(said) == 1
+            named = own <= frozenset().union(*alike) and all(own & one for one in alike)
+            if shortened or does or named:
                 place = question.line_of(key_label(key), None, row.path)
                 # Nobody, and no place, is called by a number or a day.
                 value = place[1].partition(":")[2] if place else ""

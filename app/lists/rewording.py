@@ -158,12 +158,15 @@ def _measured(question: VaultQuestion) -> dict[str, str]:
     if found is None or not nouns:
         return {}
     name = found["name"]
-    paths = next(filter(None, map(view.notes_named, names_of(name))), ())
+    words = question.tokens(telling(plain_words(name)))
+    paths = next(filter(None, map(view.notes_named, names_of(name))), [])
+    if words and not paths:  # the one note with the words in its name
+        called = {*view.paths_of(view.lexical.holding(words, "title"))}
+        paths = [*filter(None, called)] if len(called) == 1 else []
     keys = [key for row in view.notes_at(paths).values() for key in map(str, row.front_matter)]
     own = (key for noun in nouns for key in keys if noun in plain_words(key).split())
     if key := next(own, ""):
         return {text: f"{key} {name}"}
-    words = question.tokens(telling(plain_words(name)))
     if not words or any(map(view.lexical.frequency, question.tokens(how))):
         return {}
     for noun in nouns:

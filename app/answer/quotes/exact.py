@@ -209,3 +209,16 @@ def said_otherwise(words: str) -> str:
     """Other words for the same, of what notes are asked for every day."""
     said = frozenset(words.split())
     return " ".join(sorted(frozenset().union(*(one for one in SAID_ALIKE if one & said)) - said))
+
+
+_DOING = tuple(frozenset(words.split()) for words in WORD_LISTS["doing"])
+_DOER = re.compile(r"(?:er(?:in)?|or|eur|euse|ant|ent)[ae]?s?$")
+_DONE = re.compile(r"(?:e?[sdt]|e?te|e|a)$")
+
+
+def is_doer(noun: str, said: Collection[str]) -> bool:
+    """Whether a noun says who does what one of some words does: a leader leads; all of them folded."""
+    if any(noun in one and not one.isdisjoint(said) for one in _DOING):
+        return True
+    stems = {_DOER.sub("", noun)} - {noun}
+    return not stems.isdisjoint(said) or not stems.isdisjoint(_DONE.sub("", one) for one in said)

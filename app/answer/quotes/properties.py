@@ -12,9 +12,9 @@ from notehop.app.answer.draft import Quote
 from notehop.app.answer.names import names_of
 from notehop.app.answer.quotes.asked_question import Asked, Candidate
 from notehop.app.answer.quotes.blocks import Passage
-from notehop.app.answer.quotes.exact import FILED_ON, has_date
+from notehop.app.answer.quotes.exact import FILED_ON, WORD, has_date, is_doer
 from notehop.app.answer.quotes.passages import properties
-from notehop.app.answer.quotes.reading import NAMING, Named
+from notehop.app.answer.quotes.reading import MET, NAMING, Named
 from notehop.app.answer.quotes.sections import length_of
 from notehop.app.answer.quotes.words import WORD_LISTS
 from notehop.indexing.tokens.words import fold
@@ -59,9 +59,15 @@ class AskedProperties:
         )
 
     def _asked_key(self, one: Passage) -> frozenset[str]:
-        """The words of the key of a property, if a question asks for it by that; else none."""
+        """The words by which a question asks for a property, those of its key or of what somebody does; else
+        none."""
         key = frozenset(self.words(_key(one)))
-        return key if key <= self.asked.all_words else frozenset()
+        if key <= self.asked.all_words:
+            return key
+        if "person" not in self.forms:
+            return frozenset()
+        noun, said = fold(_key(one)).casefold(), WORD.findall(self.asked.question.plain)
+        return frozenset(self.words(" ".join(word for word in said if is_doer(noun, (word,)))))
 
     def _is_filing(self, one: Passage) -> bool:
         """Whether a property names its note, or tells when it was made, which is not asked for."""
@@ -84,7 +90,7 @@ class AskedProperties:
             # The "uptime target" is another than the target; "current" only asks for news.
             before = {word for key in asked for word in self._before(key)}
             return named.subject or not (before & left) - names - {*self.words(one.passage.text)}
-        if left and left <= names:
+        if left and all(one.share_in(names) >= MET for one in self.asked.terms if one.word in left):
             return True
         # A key of two words is as good as a name, where no other note is named.
         others = frozenset[str]().union(*map(self.asked.name_words, self.sources)) - names

@@ -378,10 +378,10 @@ class _Selection:
     def _text_first(self, found: list[Candidate]) -> list[Candidate]:
         """The candidates, what a note says before its properties: where those say no more than the question,
         or where none of their keys is asked for by an open one, which it may call otherwise."""
-        tells = self.properties.tells(found[0].named)
+        tells, asked = self.properties.tells(found[0].named), self.properties.has_asked(found[0])
         # Whoever is named there, nothing says that he did what is asked.
-        who = self.form == "person" and not found[0].features["text_share"]
-        if tells and not who and (self.form not in OPEN or self.properties.has_asked(found[0])):
+        who = self.form == "person" and not (found[0].features["text_share"] or asked)
+        if tells and not who and (self.form not in OPEN or asked):
             return found
 
         def says(one: Candidate) -> bool:
