@@ -26,13 +26,13 @@ from notehop.app.lists.vault_question import (
     telling,
 )
 from notehop.app.retrieval.filters import Condition, Kind, Paths
-from notehop.app.retrieval.intents import SMALL
+from notehop.app.retrieval.intents import SMALL, names_of
 from notehop.indexing.graph.files import NOTE_SUFFIX
 
 ASKS = re.compile(rf"^(?:(?:{'|'.join(WORDS['polite'])}) )?(?:{'|'.join(WORDS['asks'])})\b")
 ASKS_OF_A_TIME = re.compile(rf"{ASKS.pattern}|^(?:{'|'.join(WORDS['asks_of_a_time'])})")
 _OF_A_KIND, _THAT_ARE = re.compile(WORDS["of_a_kind"]), re.compile(WORDS["that_are"])
-_GIVEN_UP = re.compile(WORDS["given_up"])
+_NO_LIST = re.compile(WORDS["no_list"])
 _NOT_YET, _UN = re.compile(WORDS["not_yet"]), re.compile(WORDS["un"])
 _ROW = re.compile(r"^\|", re.MULTILINE)
 _DECIDED = frozenset(WORDS["decided"])
@@ -60,7 +60,7 @@ def conditions_of(
     bare = not (ASKS if period is None else ASKS_OF_A_TIME).search(plain)
     if bare and first_word in ASKING:
         return ()
-    if _GIVEN_UP.search(plain):
+    if _NO_LIST.search(plain):
         return ()
     named = telling(plain)
     idle = HAVING if period is None else HAVING | DONE
@@ -102,7 +102,7 @@ def conditions_of(
         # What is not paid is not what has "paid", but may be what has "not paid".
         if NOT.search(plain) and not any(NOT.search(plain_words(one.value)) for one in chosen):
             continue
-        if is_kind and not _is_name(chosen, left, question):
+        if is_kind and not _is_name(chosen, left, plain, question):
             meant.append((len(left), chosen))
     most = max((count for count, _ in meant), default=0)
     # A type says what a note is; a folder of twice as many may be what people mean.
@@ -263,13 +263,17 @@ def _is_so(chosen: Sequence[Condition], left: Paths, plain: str, question: Vault
     )
 
 
-def _is_name(chosen: Sequence[Condition], left: Paths, question: VaultQuestion) -> bool:
-    """Whether it is the one note that is called so: a question for what it says."""
-    names = {plain_words(one.value) for one in chosen if one.kind == "property"}
-    if len(left) != 1 or len(chosen) > 1:
+def _is_name(
+    chosen: Sequence[Condition], left: Paths, plain: str, question: VaultQuestion
+) -> bool:
+    """Whether all that is asked for is what the note that is called by a value says, and no more than one
+    has that value, or it is asked who, or what, they are."""
+    if len(chosen) != 1 or chosen[0].kind != "property":
         return False
-    (row,) = question.view.notes_at(left).values()
-    return any(plain_words(name) in names for name in (row.title, *row.aliases))
+    rest = {*question.tokens(telling(plain))}.difference(question.tokens(chosen[0].value))
+    few = len(left) == 1 or _OF_A_KIND.search(plain) is not None
+    called = map(question.view.notes_named, names_of(chosen[0].value))
+    return few and not rest and any(called)
 
 
 def _is_a_kind(

@@ -108,7 +108,12 @@ class VaultQuestion:
     def candidates(self, plain: str) -> list[Named]:
         """Conditions all of whose words a text has, and those words; the surest kind first."""
         if plain not in self._named:
-            self._named[plain] = [*chain.from_iterable(self._candidates(plain).values())]
+            found, asked = [*chain.from_iterable(self._candidates(plain).values())], self.tokens(plain)
+            # An "unknown status" is no unknown place.
+            under = {one.value: one.key for _, one in found if self.key_words(one.key, asked)}
+            self._named[plain] = [
+                each for each in found if each[1].key in ("", under.get(each[1].value, each[1].key))
+            ]
         return self._named[plain]
 
     def _candidates(self, plain: str) -> dict[str, list[Named]]:

@@ -108,6 +108,17 @@ NOTES["Hut.md"] += (
 )
 NOTES["Bills/Oil.md"] = "---\nstate: paid\n---\nA gift.\n"
 NOTES["Bills/Oil.md"] = "---\nstate: paid\nversion: draft-2.4\n---\nA gift.\n"
+NOTES |= {
+    f"Crew/{n}.md": "---\nguild: rakers\nknown: 3\n---\nRakes the ash.\n" for n in ("Al", "Bea")
+}
+NOTES |= {
+    "Crew/Rakers.md": "Those who rake the ash of the big kiln, by turns.\n",
+    "Crew/Guild of Nine.md": "| Seat | Holder |\n|---|---|\n| Clay | Ida |\n",
+    "Crew/Leith.md": "---\nruler: the guild of nine\n---\nA town by the sea.\n",
+    "Crew/Tall urn.md": "---\ntype: urn\nstate: unknown\n---\nIn two pieces.\n",
+    "Crew/Round urn.md": "---\ntype: urn\nplace: unknown\n---\nWith a lid.\n",
+    "Crew/Oval urn.md": "---\ntype: urn\nplace: unknown\n---\nWith no lid.\n",
+}
 NOTES["Firing 22.md"] = "---\ntype: firing\ncreated: 2031-01-01\n---\n- Cone 22.\n- Too hot.\n"
 
 
