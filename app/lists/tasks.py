@@ -30,7 +30,7 @@ _PAST, _NOTED = _pattern(_TASKS["past"]), _pattern(_TASKS["noted"])
 _UNDATED, _IMPORTANT = (_pattern(rf"\b{_TASKS[one]}\b") for one in ("undated", "important"))
 _OF_THE, _MARK_OF_IMPORTANT = time_pattern(_TASKS["of_the"]), _pattern(_TASKS["mark_of_important"])
 _DONE, _DONE_MARK = _pattern(*_TASKS["asks_for_done"]), _pattern(_TASKS["done_mark"])
-_MARK = _pattern(_TASKS["due_mark"])
+_MARK, _PLAIN_DAY = _pattern(_TASKS["due_mark"]), _pattern(_TASKS["plain_day"])
 _WORD = re.compile(r"\w[\w'’.-]*")
 _ASKING = frozenset(_TASKS["asking"])
 _BOX = {
@@ -68,8 +68,10 @@ class Due:
         if self.done and self.period is None:
             return True
         day = due_day(task, done=self.done)
-        if day is None and not self.strictly and self.period and day_of_note:
-            day = date.fromisoformat(day_of_note[:10])
+        if day is None and not self.strictly and self.period:
+            said = (day_said(one[0]) for one in _PLAIN_DAY.finditer(task))
+            noted = date.fromisoformat(day_of_note[:10]) if day_of_note else None
+            day = next(filter(None, said), noted)
         return day is not None and (self.period is None or self.period.holds(day))
 
 
@@ -232,7 +234,12 @@ def open_tasks(
         known = (view.notes_named(name) for name in (*called, *longer))
         own = set(next(filter(None, known), ()))
         filed = question.filed_under(own)
-        if not own:  # the one note with that in its name that others are filed under
+        # Those of a folder, a tag or a type are the tasks of its notes, as these are listed.
+        kinds = [one for one in question.candidates(plain_words(subject)) if not one[1].key]
+        of_kind = {*question.notes_called(question.tokens(subject), kinds)} if kinds else set()
+        if own <= of_kind:
+            filed |= of_kind
+        if not own and not filed:  # the one note with that in its name that others are filed under
             titled = view.paths_of(view.lexical.holding(question.tokens(subject), "title"))
             named = sorted({one for one in titled if one})[:TITLED]
             those = [*filter(None, (question.filed_under([one]) for one in named))]

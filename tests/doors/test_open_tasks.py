@@ -1,11 +1,13 @@
 """Questions for open tasks are answered by the boxes that are not ticked, as they stand in the notes."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from notehop import open_vault
 from tests.support.product import VaultHandle
+from tests.support.real_index import opened_with
 from tests.support.scripted_llm import ScriptedLLM
 from tests.support.tables import rows
 
@@ -68,6 +70,18 @@ def test_those_of_a_time(vault: VaultHandle, question: str, named: list[str]) ->
 
 def test_filters_leave_some(vault: VaultHandle) -> None:
     assert items(vault.ask("open tasks path:2026-03-05").answer) == ["Pay the rent ⏫"]
+
+
+@pytest.fixture(scope="module")
+def choir(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultHandle]:
+    notes = dict(one.values for one in rows(__file__, "choir"))
+    with opened_with(tmp_path_factory.mktemp("choir"), notes) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize(("question", "tasks"), rows(__file__, "those_of_a_folder_or_a_day"))
+def test_those_of_a_folder_or_a_day(choir: VaultHandle, question: str, tasks: list[str]) -> None:
+    assert [one[:5] for one in items(choir.ask(question).answer)] == tasks
 
 
 @pytest.mark.parametrize(("question", "said"), rows(__file__, "none_is_said"))
