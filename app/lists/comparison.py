@@ -1,5 +1,5 @@
 """Questions for the notes with a number of a property in bounds ("customers with a rate above 90 €"), or of
-one that notes of many days have ("my lowest weight")."""
+one that notes of many days have ("my lowest weight"), or all of a kind ("deadlines of the grants")."""
 
 from __future__ import annotations
 
@@ -38,6 +38,7 @@ _UNITS: dict[str, str] = _COMPARING["units"]
 _IDLE = frozenset(_COMPARING["idle"])
 _SERIES = [frozenset(WORDS["series"][one]) for one in ("newest", "lowest", "highest", "course")]
 _HOW = re.compile(WORDS["series"]["how"])
+_WHAT_THEY_HAVE = re.compile(WORDS["what_they_have"])
 _SYMBOLS = "%£$€¥"
 _MANY: dict[str, float] = _COMPARING["many"]
 _DIGITS = r"(?P<sign>[-−]?)(?:(?P<money>[£$€¥])\s?)?(?P<digits>\d(?:[\d.,'’]*\d)?)"
@@ -284,6 +285,32 @@ def lines_of_series(question: VaultQuestion, period: Period | None, stands: Stan
             continue
         lines = question.lines_of(those)
         return (shown, lines) if lines else None
+    return None
+
+
+def lines_of_property(question: VaultQuestion) -> Lines | None:
+    """Read a question for what all notes of a kind have for a property ("deadlines of the grants"); None
+    where it is another."""
+    plain = question.plain
+    if NOT.search(plain) or not (asks_for_a_list(plain) or _WHAT_THEY_HAVE.match(plain)):
+        return None
+    words = question.tokens(telling(plain))
+    for key in question.view.labels.property_keys() if 1 < len(words) <= LONGEST else ():
+        own = question.key_words(key, words)
+        rest = [one for one in words if one not in own]
+        kind = [one for one in rest if one not in SUMS]
+        if not own or not kind:
+            continue
+        for chosen in question.readings(kind, question.candidates(plain)):
+            those = question.notes_meeting(chosen)
+            values = question.values(key)
+            each = sorted((key, value, path) for value in values for path in values[value] & those)
+            lines = {one: line for one, line in question.lines_of(each).items() if line[0]}
+            if len(lines) > 1:
+                summed = " (they are not added up)" if kind != rest else ""
+                having = frozenset[str]().union(*values.values()) & those
+                lack = question.lack_said(those - having, having)
+                return f"{{has|have}} {key}{summed}{lack}", lines
     return None
 
 

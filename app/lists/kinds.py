@@ -28,12 +28,14 @@ from notehop.app.lists.vault_question import (
 from notehop.app.retrieval.filters import Condition, Kind, Paths
 from notehop.app.retrieval.intents import SMALL, names_of
 from notehop.indexing.graph.files import NOTE_SUFFIX
+from notehop.indexing.stores.reader import Snapshot
 
 ASKS = re.compile(rf"^(?:(?:{'|'.join(WORDS['polite'])}) )?(?:{'|'.join(WORDS['asks'])})\b")
 ASKS_OF_A_TIME = re.compile(rf"{ASKS.pattern}|^(?:{'|'.join(WORDS['asks_of_a_time'])})")
 _OF_A_KIND, _THAT_ARE = re.compile(WORDS["of_a_kind"]), re.compile(WORDS["that_are"])
 _NO_LIST = re.compile(WORDS["no_list"])
 _NOT_YET, _UN = re.compile(WORDS["not_yet"]), re.compile(WORDS["un"])
+_ITEM = re.compile(r"^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\S", re.MULTILINE)
 _ROW = re.compile(r"^\|", re.MULTILINE)
 _DECIDED = frozenset(WORDS["decided"])
 
@@ -263,9 +265,7 @@ def _is_so(chosen: Sequence[Condition], left: Paths, plain: str, question: Vault
     )
 
 
-def _is_name(
-    chosen: Sequence[Condition], left: Paths, plain: str, question: VaultQuestion
-) -> bool:
+def _is_name(chosen: Sequence[Condition], left: Paths, plain: str, question: VaultQuestion) -> bool:
     """Whether all that is asked for is what the note that is called by a value says, and no more than one
     has that value, or it is asked who, or what, they are."""
     if len(chosen) != 1 or chosen[0].kind != "property":
@@ -311,3 +311,22 @@ def note_of_folder(folder: str) -> str:
     """The path of the note that has the name of the folder which it lies in; of a glob, a glob."""
     folder = folder.removesuffix("/**")
     return f"{folder}/{folder.rpartition('/')[2]}{NOTE_SUFFIX}"
+
+
+def note_listing(plain: str, view: Snapshot, matched: Paths) -> str | None:
+    """The note that goes by what is to be listed, alone or with a word beside it ("MOC Ethics"), and lists
+    as many as ``matched``; None if there is none."""
+    words = {*telling(plain)}
+    called = [
+        (len(own), path, own)
+        for name, path in view.catalog.names()
+        if words and words <= (own := {*plain_words(name).split()}) and len(own) <= len(words) + 1
+    ]
+    for _, path, own in sorted(called):
+        text = "\n".join(one.text for one in view.chunks_of(path))
+        links = {link.target_path for link in view.links_from([path]) if link.target_path}
+        listed = max(len(links), len(_ITEM.findall(text)))
+        is_it = path not in matched or len(own) == len(words)
+        if is_it and listed >= max(3, len(matched - {path})):
+            return path
+    return None

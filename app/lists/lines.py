@@ -14,7 +14,6 @@ from notehop.app.answer.citations import fence_after
 from notehop.app.answer.draft import FEW
 from notehop.app.answer.quotes.exact import SAID_ALIKE, is_doer
 from notehop.app.answer.quotes.question import read
-from notehop.app.lists.kinds import asks_for_a_list
 from notehop.app.lists.period import Period, day_said
 from notehop.app.lists.vault_question import (
     BEGINNING,
@@ -56,7 +55,7 @@ _ENTRY = (
 _HEADED = re.compile(r"^#{1,6} ", re.MULTILINE)
 _LETTER = re.compile(r"[^\W\d_]")
 _OPEN_ENDED = re.compile(WORDS["open_ended"], re.IGNORECASE)
-SUMS, _WHAT_THEY_HAVE = frozenset(WORDS["sums"]), re.compile(WORDS["what_they_have"])
+SUMS = frozenset(WORDS["sums"])
 _ROLES = frozenset(WORDS["rewriting"]["roles"])
 _WHO = re.compile(
     rf"^(?:(?P<who>{'|'.join(WORDS['rewriting']['who'])}) )?"
@@ -224,32 +223,6 @@ def lines_of_others(
         (denied.key, value, path) for value, notes in values.items() for path in sorted(notes)
     )
     return (said, lines) if lines else None
-
-
-def lines_of_property(question: VaultQuestion) -> Lines | None:
-    """Read a question for what all notes of a kind have for a property ("deadlines of the grants"); None
-    where it is another."""
-    plain = question.plain
-    if NOT.search(plain) or not (asks_for_a_list(plain) or _WHAT_THEY_HAVE.match(plain)):
-        return None
-    words = question.tokens(telling(plain))
-    for key in question.view.labels.property_keys() if 1 < len(words) <= LONGEST else ():
-        own = question.key_words(key, words)
-        rest = [one for one in words if one not in own]
-        kind = [one for one in rest if one not in SUMS]
-        if not own or not kind:
-            continue
-        for chosen in question.readings(kind, question.candidates(plain)):
-            those = question.notes_meeting(chosen)
-            values = question.values(key)
-            each = sorted((key, value, path) for value in values for path in values[value] & those)
-            lines = {one: line for one, line in question.lines_of(each).items() if line[0]}
-            if len(lines) > 1:
-                summed = " (they are not added up)" if kind != rest else ""
-                having = frozenset[str]().union(*values.values()) & those
-                lack = question.lack_said(those - having, having)
-                return f"{{has|have}} {key}{summed}{lack}", lines
-    return None
 
 
 def line_of_named(question: VaultQuestion) -> tuple[str, Line] | None:

@@ -16,14 +16,25 @@ from llama_index.core.schema import NodeWithScore
 
 from notehop.app.answer.draft import FEW, NONE
 from notehop.app.answer.material import CONNECTED, headings_at, ranked_headings
-from notehop.app.lists.comparison import compared_lines, comparison_in, lines_of_series
-from notehop.app.lists.kinds import ASKS, ASKS_OF_A_TIME, conditions_of, denied, note_of_folder
+from notehop.app.lists.comparison import (
+    compared_lines,
+    comparison_in,
+    lines_of_property,
+    lines_of_series,
+)
+from notehop.app.lists.kinds import (
+    ASKS,
+    ASKS_OF_A_TIME,
+    conditions_of,
+    denied,
+    note_listing,
+    note_of_folder,
+)
 from notehop.app.lists.lines import (
     dated_lines,
     line_of_named,
     lines_called,
     lines_of_others,
-    lines_of_property,
     lines_of_role,
 )
 from notehop.app.lists.linked_notes import labelled_lines, linked_notes
@@ -42,15 +53,7 @@ from notehop.app.lists.vault_question import (
 from notehop.app.models import Filters
 from notehop.app.retrieval.chain import Wanted
 from notehop.app.retrieval.components import Trace, noted
-from notehop.app.retrieval.filters import (
-    AllowedChunks,
-    Condition,
-    Narrowed,
-    Paths,
-    Stands,
-    among,
-    narrow,
-)
+from notehop.app.retrieval.filters import AllowedChunks, Condition, Narrowed, Stands, among, narrow
 from notehop.app.retrieval.intents import SMALL, names_of
 from notehop.app.retrieval.relevance import asks_for_templates, read_templates, templates_of
 from notehop.indexing.graph.files import fold as folded
@@ -70,7 +73,6 @@ _NOTES_THAT_SAY = re.compile(WORDS["notes_that_say"], re.IGNORECASE)
 _ASKS_WHAT_IT_SAYS = re.compile(WORDS["asks_what_it_says"], re.IGNORECASE)
 _VERBS = re.compile(r"\{(\w+)\|(\w+)\}")  # of one note, and of several
 _SAYS = re.compile(r"^(?![ \t]*#)[^\n]*\w", re.MULTILINE)  # something beside headings and tags
-_ITEM = re.compile(r"^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\S", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,7 +330,7 @@ def list_question(
         for other in sorted({*view.notes_named(newest["kind"])} - matched):
             trace.warn(on_one_line(f"the note {other} may tell of a later one"))
         return _newest(kept, question)
-    path = _list_of(plain, view, matched) if period is None else None
+    path = note_listing(plain, view, matched) if period is None else None
     if path is not None and stands([path]):
         title = view.notes_at([path])[path].title
         if path in view.notes_named(" ".join(telling(plain))):
@@ -436,25 +438,6 @@ def _newest(kept: Narrowed, question: VaultQuestion) -> ListQuestion | None:
     return ListQuestion(
         kept, said, others=passages or tuple(one.id for one in view.chunks_of(path))
     )
-
-
-def _list_of(plain: str, view: Snapshot, matched: Paths) -> str | None:
-    """The note that goes by what is to be listed, alone or with a word beside it ("MOC Ethics"), and lists
-    as many as ``matched``; None if there is none."""
-    words = {*telling(plain)}
-    called = [
-        (len(own), path, own)
-        for name, path in view.catalog.names()
-        if words and words <= (own := {*plain_words(name).split()}) and len(own) <= len(words) + 1
-    ]
-    for _, path, own in sorted(called):
-        text = "\n".join(one.text for one in view.chunks_of(path))
-        links = {link.target_path for link in view.links_from([path]) if link.target_path}
-        listed = max(len(links), len(_ITEM.findall(text)))
-        is_it = path not in matched or len(own) == len(words)
-        if is_it and listed >= max(3, len(matched - {path})):
-            return path
-    return None
 
 
 def _of_its_time(

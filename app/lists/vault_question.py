@@ -108,7 +108,8 @@ class VaultQuestion:
     def candidates(self, plain: str) -> list[Named]:
         """Conditions all of whose words a text has, and those words; the surest kind first."""
         if plain not in self._named:
-            found, asked = [*chain.from_iterable(self._candidates(plain).values())], self.tokens(plain)
+            found = [*chain.from_iterable(self._candidates(plain).values())]
+            asked = self.tokens(plain)
             # An "unknown status" is no unknown place.
             under = {one.value: one.key for _, one in found if self.key_words(one.key, asked)}
             self._named[plain] = [
