@@ -289,12 +289,14 @@ def lines_of_series(question: VaultQuestion, period: Period | None, stands: Stan
 
 
 def lines_of_property(question: VaultQuestion) -> Lines | None:
-    """Read a question for what all notes of a kind have for a property ("deadlines of the grants"); None
-    where it is another."""
+    """Read a question for what all notes of a kind have for a property ("deadlines of the grants"), the
+    least or most first where that is asked for; None where it is another."""
     plain = question.plain
     if NOT.search(plain) or not (asks_for_a_list(plain) or _WHAT_THEY_HAVE.match(plain)):
         return None
-    words = question.tokens(telling(plain))
+    said = plain.split()
+    lowest, highest = (not one.isdisjoint(said) for one in _SERIES[1:3])
+    words = question.tokens(one for one in telling(plain) if one not in _SERIES[1] | _SERIES[2])
     for key in question.view.labels.property_keys() if 1 < len(words) <= LONGEST else ():
         own = question.key_words(key, words)
         rest = [one for one in words if one not in own]
@@ -305,12 +307,17 @@ def lines_of_property(question: VaultQuestion) -> Lines | None:
             those = question.notes_meeting(chosen)
             values = question.values(key)
             each = sorted((key, value, path) for value in values for path in values[value] & those)
+            amounts = {one[2:]: one[0] for one in _amounts(values)}
+            if ordered := lowest != highest and any(one[1:] in amounts for one in each):
+                side = -1 if highest else 1
+                each.sort(key=lambda one: side * amounts.get(one[1:], side * math.inf))
             lines = {one: line for one, line in question.lines_of(each).items() if line[0]}
             if len(lines) > 1:
                 summed = " (they are not added up)" if kind != rest else ""
                 having = frozenset[str]().union(*values.values()) & those
                 lack = question.lack_said(those - having, having)
-                return f"{{has|have}} {key}{summed}{lack}", lines
+                order = f", the {'highest' if highest else 'lowest'} first" if ordered else ""
+                return f"{{has|have}} {key}{summed}{lack}{order}", lines
     return None
 
 
