@@ -166,3 +166,21 @@ def test_of_a_manual(manual: VaultHandle, question: str, begins: str, never: str
     hit = next(one for one in hits if "keep_weekly" in one.text)
     lines = notes_of("manual")["Copies.md"].split("\n")
     assert hit.text.split("\n")[:2] == ["```", lines[hit.lines[0] - 1]]
+
+
+@pytest.fixture(scope="module")
+def village(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultHandle]:
+    notes = dict(one.values for one in rows(__file__, "village"))
+    with opened_with(tmp_path_factory.mktemp("village"), notes) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize(("question", "begins", "says", "never"), rows(__file__, "of_a_village"))
+def test_of_a_village(
+    village: VaultHandle, question: str, begins: str, says: str, never: str
+) -> None:
+    """Titles and lines together, times that are no dates, and the year that is asked for."""
+    told = village.ask(question).answer
+    assert told.startswith(begins)
+    assert says in told
+    assert not never or never not in told

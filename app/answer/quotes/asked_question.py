@@ -10,7 +10,7 @@ from functools import cached_property
 from notehop.app.answer.facts import YEAR, Facts, facts_of
 from notehop.app.answer.names import names_of
 from notehop.app.answer.quotes.blocks import Passage
-from notehop.app.answer.quotes.exact import DIGITS, fits, said_otherwise
+from notehop.app.answer.quotes.exact import DIGITS, fits, has_date, said_otherwise
 from notehop.app.answer.quotes.question import COMPARATIVE, Question, form_words, says_form
 from notehop.app.answer.quotes.reading import NAMING, Named, Reading, Term
 from notehop.app.answer.quotes.words import by_language
@@ -214,15 +214,18 @@ class Asked:
     def is_told_when(self, passage: Passage, named: Named) -> bool:
         """Whether its note tells by its name when what a passage says was, where that is asked for."""
         when = "date" in self.question.forms and (self.is_past or self.is_newest)
-        return when and named.day is not None and passage.kind != "property"
+        told = named.day is not None or has_date(passage.heading)
+        return when and told and passage.kind != "property"
 
     def fits(self, one: Candidate) -> bool:
         """Whether a passage has what an answer must have in it, or its note tells it by its name."""
         exact = self.question.exact
         if exact == "date" and self.is_told_when(one.passage, one.named):
             return True
-        words, known = self.reading.words, self.numbers
-        return fits(self.question, exact, one.passage, one.heading, words, known)
+        # A line is named by what its note is called: "Mum 3 March" of "Birthdays".
+        title = one.named.source.title if one.features["text_share"] and exact != "count" else ""
+        words, known, above = self.reading.words, self.numbers, f"{title} {one.heading}"
+        return fits(self.question, exact, one.passage, above, words, known)
 
     def told_beside_names(self, one: Candidate) -> float:
         """The share of the question, without the words of a note's name, that a passage has, or its

@@ -10,7 +10,7 @@ from notehop.app.answer.facts import YEAR
 from notehop.app.answer.names import names_of
 from notehop.app.answer.quotes.blocks import Passage
 from notehop.app.answer.quotes.words import WORD_LISTS
-from notehop.indexing.tokens.words import FUNCTION_WORDS, fold
+from notehop.indexing.tokens.words import FUNCTION_WORDS, detect_language, fold
 from notehop.indexing.vault.dates import MONTH_NUMBERS
 
 if TYPE_CHECKING:
@@ -45,10 +45,10 @@ EXACT: Mapping[str, tuple[re.Pattern[str], re.Pattern[str]]] = {
     name: (re.compile(rf"\b(?:{asked})\b" if name in MEASURES else asked), re.compile(found))
     for name, asked, found in (
         ("money",
-         r"price|costs?|pay|pays|paid|earns?|salary|wage|charges?|fees?|expensive|preis|kosten|kostet"
+         r"price|costs?|pay|pays|paid|earns?|salary|wage|charges?|fees?|expensive|preis|(?:ge)?kostet|kosten|kostete"
          r"|prix|coute|precio|cuesta|prezzo|costa|preco|prijs|kost",
          r"[£$€¥]|\b(?:euros?|dollars?|pounds?|pence|cents?|usd|eur|gbp|chf|francs?|(?<!-)free|fee|gratis"
-         r"|kostenlos|gratuit)\b|\b\d{1,3}(?:[,.]\d{3})+\b"),
+         r"|kostenlos|gratuit)\b|\d ?(?:gp|sp|cp|kr|sek|nok|dkk|pln|czk)\b|\b\d{1,3}(?:[,.]\d{3})+\b"),
         ("duration",
          r"how long|how many (?:seconds|minutes|hours|days|weeks|months|years)|duration|wie lange?"
          r"|combien de temps|cuanto tiempo|quanto tempo|hoe lang",
@@ -90,13 +90,13 @@ EXACT: Mapping[str, tuple[re.Pattern[str], re.Pattern[str]]] = {
          r"\b(?:which|what|welche|quelle|que|welke)(?: \w+)? (?:version|release)\b|\bversion number\b",
          r"\bv?\d+(?:\.[\dx]+)+\b|\b\w+ v?\d+\b"),
         ("secret",
-         r"\b(?:password|passcode|api key|secret key|access token|passwort|kennwort|mot de passe|contrasena"
-         r"|senha|wachtwoord)\b",
+         r"\b(?:passwords?|passcodes?|api keys?|secret keys?|access tokens?|passwort(?:er)?|kennwort(?:er)?"
+         r"|mots? de passe|contrasenas?|senhas?|wachtwoord(?:en)?)\b",
          r"(?:password|passcode|\bpw|\bpin|key|secret|token|passwort|kennwort|mot de passe|contrasena|senha"
-         r"|wachtwoord)"
-         r"\b\W*(?:(?:is|ist|est|es|:|=)\s*\S|(?:affichee?|rangee?|ecrite?|guardad[oa]|steht|hangt|klebt|kept|written|stuck|taped)\b)"),
+         r"|wachtwoord)\b(?:(?: [\w']+){0,4}[:=]\s*\S|\W*(?:(?:is|ist|est|es|:|=)\s*\S"
+         r"|(?:affichee?|rangee?|ecrite?|guardad[oa]|steht|hangt|klebt|kept|written|stuck|taped)\b))"),
         ("birthday",
-         r"\b(?:birthday|geburtstag|anniversaire|cumpleanos|compleanno|verjaardag)\b"
+         r"\b(?:birthdays?|geburtstage?|anniversaires?|cumpleanos|compleann[oi]|verjaardag(?:en)?)\b"
          r"|^(?:when|wann|quand|cuando|quando|wanneer) .*\b(?:born|geboren|nee?|nacio|nat[oa])\b",
          r"\b(?:birthday|births?|born|geburtstag|geboren|anniversaire|nee?|cumpleanos|nacid[oa]|nat[oa]"
          r"|compleanno|verjaardag)\b"),
@@ -131,7 +131,7 @@ def fits(
     """Whether a passage has what an answer must have in it.
 
     :param kind: as :attr:`Question.exact`.
-    :param heading: what the passage stands under.
+    :param heading: what the passage stands under, the title of its note and its heading.
     :param words: text -> its words, folded and stemmed.
     :param known: numbers of the question, which are no answer to it.
     """
@@ -147,7 +147,7 @@ def fits(
             for behind, beside in _beside_numbers(plain)
         )
     if kind == "date":
-        return has_date(FILED_ON.sub("", text))
+        return has_date(FILED_ON.sub("", text)) or has_occasion(text, known)
     if kind == "number":
         return has_number(text, known)
     if kind == "person":
@@ -155,6 +155,9 @@ def fits(
     asks, found = EXACT[kind]
     if found.search(plain):
         return True
+    if kind in ("birthday", "secret") and asks.search(fold(heading).casefold()):
+        # Below "Birthdays" each line with a day tells one, below "Passwords" what is called so.
+        return has_date(text) if kind == "birthday" else _LABELLED.search(text) is not None
     # Who names the measure need not say its unit: "price: 35".
     named = asks.search(question.plain) if kind in MEASURES else None
     stems = {*words(f"{named[0]} {said_otherwise(named[0])}")} if named is not None else set[str]()
@@ -164,6 +167,7 @@ def fits(
     return any(word[0].isdigit() for some in behind for word in some) and has_number(text, known)
 
 
+_LABELLED = re.compile(r"[:=–—|] *\S")
 _NUMBERED = re.compile(r"([^\W\d_]+)\W{0,3}[(:=|×]\s*\d")  # "spades (3)"
 
 
@@ -202,6 +206,25 @@ def has_date(text: str) -> bool:
     plain = fold(text).casefold()
     return any(pattern.search(plain) for pattern in (_DATE, _OF_MONTH, _APART)) or any(
         word in _DAYS or (word in MONTH_NUMBERS and len(word) > 3) for word in WORD.findall(plain)
+    )
+
+
+_OCCASION = re.compile(
+    rf"\b(?:(?P<named>(?-i:[A-Z][a-z]{{2,}}))|{'|'.join(WORD_LISTS['occasions'])})"
+    r" (?P<number>\d{1,4})\b(?![.,:]\d)"
+    r"|\b[qsw](?P<short>\d{1,3})\b",
+    re.IGNORECASE,
+)
+
+
+def has_occasion(text: str, known: Collection[str] = ()) -> bool:
+    """Whether a text has a capitalised word with a number, as a session, a week, or a month of a calendar
+    of its own are named: a time, if none of the known numbers, but less surely than a date."""
+    return any(
+        (one["number"] or one["short"]) not in known
+        # German has a capital for each noun.
+        and not (one["named"] and detect_language([text]) == "de")
+        for one in _OCCASION.finditer(fold(text))
     )
 
 

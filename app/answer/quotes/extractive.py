@@ -212,6 +212,8 @@ def _in_doubt(asked: Asked, ranked: Sequence[Candidate]) -> bool:
     top = next((one for one in ranked if asked.is_told_more(one)), ranked[0])
     if weight > UNKNOWN * asked.total or top.features["of_another"]:
         return True
+    if asked.question.exact == "date" and not asked.fits(top):
+        return True
     if asked.question.compared:
         notes = notes_of_sides(ranked, asked)
         if any(notes):

@@ -118,7 +118,7 @@ _PATTERNS: Mapping[Form, str] = {
     r"|count(?! as\b| towards?\b| for\b)|size|length|weight|height|width|depth|distance|age|temperature"
     r"|salary|reading|port|quantity|total|score|rating|limit|maximum|minimum)\b"
     r"|\b(?:wie ?viele?|wie (?:lang|lange|oft|hoch|alt|gross|schwer|weit|breit|teuer|tief|schnell))\b"
-    r"|\b(?:preis|kosten|kostet|coute|cuesta|costa|anzahl|prozent|betrag)\b"
+    r"|\b(?:preis|kosten|(?:ge)?kostet|kostete|coute|cuesta|costa|anzahl|prozent|betrag)\b"
     r"|\b(?:combien|prix|cuant[oa]s?|precio|quant[oiae]s?|prezzo|preco|hoeveel|hoe (?:lang|vaak|hoog"
     r"|oud|groot|ver)|hur (?:manga|mycket))\b",
     "date": r"^(?:\w+ )?(?:when|quand|cuando|quando|nar)\b|\b(?:and when|deadline|birthday|due date"
@@ -256,7 +256,7 @@ def read(text: str) -> Question:
     measure = next((name for name in MEASURES if EXACT[name][0].search(plain)), "")
     if ("number" not in forms and measure != "contact") or "person" in forms:
         measure = ""
-    exact, counted = _exact(plain, forms, measure)
+    exact, counted = _exact(plain, forms, measure, language)
     return Question(
         text,
         tuple(forms) or ("open",),
@@ -285,7 +285,7 @@ def _has_capitals(word: str, text: str) -> bool:
     )
 
 
-def _exact(plain: str, forms: Sequence[Form], measure: str) -> tuple[str, str]:
+def _exact(plain: str, forms: Sequence[Form], measure: str, language: str) -> tuple[str, str]:
     """What an answer must have in it, and what is counted."""
     if _STEPS.search(plain) or _TWICE.search(plain) or _WHENEVER.search(plain):
         return "", ""
@@ -293,7 +293,10 @@ def _exact(plain: str, forms: Sequence[Form], measure: str) -> tuple[str, str]:
         asked = measure != "contact" or re.search(r"number|nummer|numero|address|mail\b", plain)
         return (measure if asked else ""), ""
     if (counts := _COUNTS.search(plain)) is not None:
-        return "count", counts["what"]
+        small = FUNCTION_WORDS.get(language, frozenset())
+        # "How many were at the meeting"
+        rest = [one for one in plain[counts.end() :].split() if one not in small]
+        return "count", " ".join(rest) if counts["what"] in small else counts["what"]
     # "After the update it still shows the wrong number" asks for none.
     early = _PARSED["number"].search(" ".join(plain.split()[:BEGINS])) is not None
     form = next((one for one in forms if early or one != "number"), "open")

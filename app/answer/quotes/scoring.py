@@ -13,7 +13,7 @@ from pathlib import Path
 from notehop.app.answer.names import names_of
 from notehop.app.answer.quotes.asked_question import Asked, Candidate
 from notehop.app.answer.quotes.blocks import Passage
-from notehop.app.answer.quotes.exact import FILED_ON, WORD, fits, has_date, has_number
+from notehop.app.answer.quotes.exact import FILED_ON, WORD, fits, has_date, has_number, has_occasion
 from notehop.app.answer.quotes.question import ARTICLE
 from notehop.app.answer.quotes.reading import SHORT, Named, Reading, is_bare, says_asker
 from notehop.app.answer.quotes.words import WORD_LISTS
@@ -276,7 +276,8 @@ def _forms(
         found["measure_there" if there else "measure_not_there"] = 1.0
     if "date" in forms:
         dated = has_date(told) or asked.is_told_when(passage, named)
-        found["date_there" if dated else "date_not_there"] = 1.0
+        if dated or not has_occasion(told, asked.numbers):
+            found["date_there" if dated else "date_not_there"] = 1.0
     if "person" in forms:
         names = [one for one in names_of(text) if fold(one).casefold() not in asked.all_words]
         found["name_there" if names else "name_not_there"] = 1.0
