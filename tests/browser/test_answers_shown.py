@@ -70,7 +70,7 @@ def test_the_note_marks_the_sentence_that_is_quoted(visit: Visit) -> None:
 
 
 def test_an_answer_that_is_not_sure_says_so_first(visit: Visit) -> None:
-    page = asked(visit, "redshank count winter 2025")
+    page = asked(visit, "how deep are the pilot channels in metres?")
     first = page.locator(".answer.unsure .prose > p").first
     expect(first).to_have_text("I am not sure that your notes answer this; the nearest passages:")
     assert_accessible(page)

@@ -10,7 +10,7 @@ from functools import cached_property
 from notehop.app.answer.facts import YEAR, Facts, facts_of
 from notehop.app.answer.names import names_of
 from notehop.app.answer.quotes.blocks import Passage
-from notehop.app.answer.quotes.exact import DIGITS, fits, has_date, said_otherwise
+from notehop.app.answer.quotes.exact import DIGITS, fits, has_date, numbered, said_otherwise
 from notehop.app.answer.quotes.question import COMPARATIVE, Question, form_words, says_form
 from notehop.app.answer.quotes.reading import NAMING, Named, Reading, Term
 from notehop.app.answer.quotes.words import by_language
@@ -58,6 +58,11 @@ class Candidate:
         """The nearest heading above it."""
         return self.passage.heading or self.named.source.heading.split(" > ")[-1]
 
+
+_BOUND = re.compile(
+    r"\b(?:after|before|since|until|by|than|nach|vor|seit|bis|ab|depuis|avant|apres|desde|antes|despues) \d"
+)
+"""What is asked for lies on one side of a number."""
 
 _SAYINGS = frozenset(("ok", "okay", "fyi", "asap", "btw", "imo", "imho"))
 """Words in capitals that name nothing."""
@@ -136,6 +141,23 @@ class Asked:
         return (
             newest is not None and "comparison" not in self.question.forms and not self.facts.days
         )
+
+    @cached_property
+    def _numbered(self) -> Mapping[str, Collection[str]]:
+        return {} if _BOUND.search(self.question.plain) else numbered(self.question.text)
+
+    def is_of_another(self, passage: Passage, named: Named, read: Sequence[Passage]) -> bool:
+        """Whether a passage, and what stands beside a sentence and above it, name another year, or chapter,
+        than is asked for."""
+        if not self._numbered:
+            return False
+        group = passage.group if passage.kind == "prose" else None
+        text = [one.text for one in read if one is passage or one.group == group]
+        source = named.source
+        above = (source.title, source.heading, passage.heading, passage.lead)
+        there = numbered(" | ".join((*above, *text)))
+        asked = self._numbered.items()
+        return any(there.get(kind) and not own & there[kind] for kind, own in asked)
 
     @cached_property
     def rarest(self) -> tuple[Term, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -226,6 +227,21 @@ def has_occasion(text: str, known: Collection[str] = ()) -> bool:
         and not (one["named"] and detect_language([text]) == "de")
         for one in _OCCASION.finditer(fold(text))
     )
+
+
+_YEARS = re.compile(r"(?<!\d)(19|20)(\d\d)(?:/(\d\d))?(?![\d%]|[.,]\d| ?(?:[€$£]|eur\b))")
+_COUNTED_OFF = re.compile(r"([^\W\d_]+)\.? (\d{1,3})(?![\d%]|[.,:/-]\d)")
+
+
+def numbered(text: str) -> Mapping[str, Collection[str]]:
+    """The numbers that tell one of a kind from others: years, by "", and those behind a word, by that."""
+    plain, found = fold(text).casefold(), defaultdict[str, set[str]](set)
+    for century, year, next_year in _YEARS.findall(plain):
+        found[""] |= {f"{century}{one}" for one in (year, next_year) if one}
+    for word, number in _COUNTED_OFF.findall(plain):
+        if not any(word in small for small in FUNCTION_WORDS.values()):
+            found[word].add(number.lstrip("0"))
+    return found
 
 
 def said_otherwise(words: str) -> str:
