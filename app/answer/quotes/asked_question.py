@@ -59,10 +59,10 @@ class Candidate:
         return self.passage.heading or self.named.source.heading.split(" > ")[-1]
 
 
+# Numbers on one side of which lies what is asked for.
 _BOUND = re.compile(
-    r"\b(?:after|before|since|until|by|than|nach|vor|seit|bis|ab|depuis|avant|apres|desde|antes|despues) \d"
+    r"(?i)\b(?:after|before|since|until|by|than|nach|vor|seit|bis|ab) (?:\w+ )?[\d./-]+"
 )
-"""What is asked for lies on one side of a number."""
 
 _SAYINGS = frozenset(("ok", "okay", "fyi", "asap", "btw", "imo", "imho"))
 """Words in capitals that name nothing."""
@@ -110,6 +110,7 @@ class Asked:
         self.all_words = frozenset(reading.words(question.text))
         self.total = sum(term.weight for term in self.terms)
         self.numbers = frozenset(DIGITS.findall(question.text))
+        self._numbered = numbered(_BOUND.sub("", question.text))
         # A language that gives every noun a capital says nothing by one.
         said = names_of(question.text) if question.language != "de" else []
         self.names = frozenset(word for name in said for word in reading.words(name)) & self.words
@@ -142,22 +143,16 @@ class Asked:
             newest is not None and "comparison" not in self.question.forms and not self.facts.days
         )
 
-    @cached_property
-    def _numbered(self) -> Mapping[str, Collection[str]]:
-        return {} if _BOUND.search(self.question.plain) else numbered(self.question.text)
-
     def is_of_another(self, passage: Passage, named: Named, read: Sequence[Passage]) -> bool:
-        """Whether a passage, and what stands beside a sentence and above it, name another year, or chapter,
-        than is asked for."""
+        """Whether a passage, its paragraph and what stands above it name another year than is asked for."""
         if not self._numbered:
             return False
-        group = passage.group if passage.kind == "prose" else None
+        group, note = passage.group if passage.kind == "prose" else None, named.source
         text = [one.text for one in read if one is passage or one.group == group]
-        source = named.source
-        above = (source.title, source.heading, passage.heading, passage.lead)
-        there = numbered(" | ".join((*above, *text)))
-        asked = self._numbered.items()
-        return any(there.get(kind) and not own & there[kind] for kind, own in asked)
+        text += (note.title, note.heading, passage.heading, passage.lead)
+        there = numbered(" | ".join(text))
+        right = {kind for kind, _ in self._numbered & there}
+        return bool({one for one, _ in self._numbered} & {one for one, _ in there} - right)
 
     @cached_property
     def rarest(self) -> tuple[Term, ...]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -132,7 +131,7 @@ def fits(
     """Whether a passage has what an answer must have in it.
 
     :param kind: as :attr:`Question.exact`.
-    :param heading: what the passage stands under, the title of its note and its heading.
+    :param heading: what the passage stands under.
     :param words: text -> its words, folded and stemmed.
     :param known: numbers of the question, which are no answer to it.
     """
@@ -143,7 +142,7 @@ def fits(
         if passage.kind in ("item", "row") and counted & {*words(f"{passage.lead} {heading}")}:
             return True  # Who lists them lets them be counted.
         others = frozenset(words(said_otherwise(question.counted)))
-        return any(counted & {*words(one)} for one in _NUMBERED.findall(plain)) or any(
+        return any(counted & {*words(one)} for one in _BESIDE.findall(plain)) or any(
             counted & {*words(behind)} or others & {*words(beside)}
             for behind, beside in _beside_numbers(plain)
         )
@@ -158,7 +157,7 @@ def fits(
         return True
     if kind in ("birthday", "secret") and asks.search(fold(heading).casefold()):
         # Below "Birthdays" each line with a day tells one, below "Passwords" what is called so.
-        return has_date(text) if kind == "birthday" else _LABELLED.search(text) is not None
+        return has_date(text) if kind == "birthday" else bool(re.search(r"[:=–—|] *\S", text))
     # Who names the measure need not say its unit: "price: 35".
     named = asks.search(question.plain) if kind in MEASURES else None
     stems = {*words(f"{named[0]} {said_otherwise(named[0])}")} if named is not None else set[str]()
@@ -168,8 +167,7 @@ def fits(
     return any(word[0].isdigit() for some in behind for word in some) and has_number(text, known)
 
 
-_LABELLED = re.compile(r"[:=–—|] *\S")
-_NUMBERED = re.compile(r"([^\W\d_]+)\W{0,3}[(:=|×]\s*\d")  # "spades (3)"
+_BESIDE = re.compile(r"([^\W\d_]+)\W{0,3}[(:=|×]\s*\d")  # "spades (3)"
 
 
 def _beside_numbers(plain: str) -> list[tuple[str, str]]:
@@ -211,37 +209,29 @@ def has_date(text: str) -> bool:
 
 
 _OCCASION = re.compile(
-    rf"\b(?:(?P<named>(?-i:[A-Z][a-z]{{2,}}))|{'|'.join(WORD_LISTS['occasions'])})"
-    r" (?P<number>\d{1,4})\b(?![.,:]\d)"
-    r"|\b[qsw](?P<short>\d{1,3})\b",
+    r"\b(?:((?-i:[A-Z][a-z]{2,}))|session|week|day|year|chapter|sprint|season|kw|woche|tag|jahr|kapitel|semaine"
+    r"|semana|settimana) (\d{1,4})\b(?![.,:]\d)|\b[qsw](\d{1,3})\b",
     re.IGNORECASE,
 )
 
 
 def has_occasion(text: str, known: Collection[str] = ()) -> bool:
-    """Whether a text has a capitalised word with a number, as a session, a week, or a month of a calendar
-    of its own are named: a time, if none of the known numbers, but less surely than a date."""
-    return any(
-        (one["number"] or one["short"]) not in known
-        # German has a capital for each noun.
-        and not (one["named"] and detect_language([text]) == "de")
-        for one in _OCCASION.finditer(fold(text))
-    )
+    """Whether a text has a session, a week or a day of its own calendar: less surely a time than a date."""
+    found = [one for one in _OCCASION.finditer(fold(text)) if (one[2] or one[3]) not in known]
+    # German has a capital for each noun.
+    return any(not one[1] or detect_language([text]) != "de" for one in found)
 
 
 _YEARS = re.compile(r"(?<!\d)(19|20)(\d\d)(?:/(\d\d))?(?![\d%]|[.,]\d| ?(?:[€$£]|eur\b))")
-_COUNTED_OFF = re.compile(r"([^\W\d_]+)\.? (\d{1,3})(?![\d%]|[.,:/-]\d)")
+_NUMBERED = re.compile(r"([^\W\d_]+)\.? 0*(\d{1,3})(?![\d%]|[.,:/-]\d)")
+_SMALL = frozenset[str]().union(*FUNCTION_WORDS.values())
 
 
-def numbered(text: str) -> Mapping[str, Collection[str]]:
-    """The numbers that tell one of a kind from others: years, by "", and those behind a word, by that."""
-    plain, found = fold(text).casefold(), defaultdict[str, set[str]](set)
-    for century, year, next_year in _YEARS.findall(plain):
-        found[""] |= {f"{century}{one}" for one in (year, next_year) if one}
-    for word, number in _COUNTED_OFF.findall(plain):
-        if not any(word in small for small in FUNCTION_WORDS.values()):
-            found[word].add(number.lstrip("0"))
-    return found
+def numbered(text: str) -> set[tuple[str, str]]:
+    """The numbers that tell one thing of a kind from others: years, with "", and those behind a word."""
+    plain = fold(text).casefold()
+    years = (("", a + one) for a, *b in _YEARS.findall(plain) for one in b if one)
+    return {*years, *(one for one in _NUMBERED.findall(plain) if one[0] not in _SMALL)}
 
 
 def said_otherwise(words: str) -> str:

@@ -293,8 +293,7 @@ def _exact(plain: str, forms: Sequence[Form], measure: str, language: str) -> tu
         asked = measure != "contact" or re.search(r"number|nummer|numero|address|mail\b", plain)
         return (measure if asked else ""), ""
     if (counts := _COUNTS.search(plain)) is not None:
-        small = FUNCTION_WORDS.get(language, frozenset())
-        # "How many were at the meeting"
+        small = FUNCTION_WORDS.get(language, ())  # "How many were at the meeting"
         rest = [one for one in plain[counts.end() :].split() if one not in small]
         return "count", " ".join(rest) if counts["what"] in small else counts["what"]
     # "After the update it still shows the wrong number" asks for none.

@@ -166,8 +166,8 @@ def _by_words(at: int, named: Named, asked: Asked, together: _Sources) -> list[C
         "title_share": asked.share(title),
         "chunk_share": asked.share(held),
         "alias_asked": max(map(asked.share, aliases), default=0.0),
+        "of_another": float(together.of_another(named, held)),
     }
-    another = together.of_another(named, held)
     by_name = bool(asked.about) and any(asked.about == name - small for name in names)
     found: list[Candidate] = []
     for order, passage in enumerate(read):
@@ -196,7 +196,7 @@ def _by_words(at: int, named: Named, asked: Asked, together: _Sources) -> list[C
         )
         features = {
             **base,
-            "of_another": float(another or asked.is_of_another(passage, named, read)),
+            "of_another": max(base["of_another"], asked.is_of_another(passage, named, read)),
             "title_tells": float(who and not names[0] <= asked.all_words),
             "rarest": max((one.share_in(apart | title) for one in asked.rarest), default=0.0),
             "opens_note": float(opens),
