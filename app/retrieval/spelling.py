@@ -13,7 +13,7 @@ from rapidfuzz.distance import OSA, Indel
 
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.tokens.tokenizer import FIELDS, Tokenizer
-from notehop.indexing.tokens.words import fold, split_words, subwords
+from notehop.indexing.tokens.words import FUNCTION_WORDS, fold, split_words, subwords
 
 if TYPE_CHECKING:
     from notehop.app.retrieval.relevance import Word
@@ -51,6 +51,7 @@ def corrected(
     :returns: the text to search for; what changed, as written -> as searched for.
     """
     shortest = SHORTEST if known else SHORTEST_UNKNOWN
+    small_words = FUNCTION_WORDS.get(tokenizer.language, frozenset())
     read: dict[str, str] = {}
     unread: list[Word] = []
     for word in words:
@@ -58,7 +59,8 @@ def corrected(
         small = written.lower()
         if not word.missing or not written.isalpha():
             continue
-        if (same := _other_letters(small, view, tokenizer)) is not None:
+        same = _other_letters(small, view, tokenizer) or _other_form(small, view, tokenizer)
+        if same is not None:
             read[written] = same.capitalize() if written[0].isupper() else same
             continue
         if is_word(small):
@@ -70,8 +72,8 @@ def corrected(
         folded = re.sub("(?<=[aou])e", "", small) if tokenizer.language == "de" else small
         if nearest is None and folded != small:  # Without umlauts, and misspelled.
             nearest = _nearest(folded, tokenizer(folded)[0], view, tokenizer)
-        if nearest is None:
-            continue
+        if nearest is None or (not known and fold(nearest) in small_words):
+            continue  # A verb of its own ("gemäht") is likelier than a small word ("gemacht").
         pairs = [(fold(one), fold(nearest)) for one in (small, folded)]
         if known:
             own = _is_built(small, is_word, tokenizer.language)
@@ -105,6 +107,27 @@ def _other_letters(word: str, view: Snapshot, tokenizer: Tokenizer) -> str | Non
             spelt = "".join(_SPELT_OUT.get(letter, letter) for letter in one)
             if tokenizer(one) == tokens and tokenizer(spelt) == tokenizer(plain):
                 return one
+    return None
+
+
+_PREFIXES = "ab an auf aus bei durch ein fest her hin mit nach um vor weg weiter zu zuruck"
+_VERB = ("en", "t", "e", "st", "et", "te", "ten", "tet", "ung", "ungen")
+
+
+def _other_form(word: str, view: Snapshot, tokenizer: Tokenizer) -> str | None:
+    """A word of a German vault that is another form of a verb: "mähen", "Prüfung" for "gemäht", "prüft"."""
+    own, plain, often = tokenizer(word), fold(word), view.lexical.frequency
+    known: dict[tuple[str, ...], int] = {}
+    prefixes = ("", *_PREFIXES.split()) if tokenizer.language == "de" else ()
+    for prefix, inner, ending in product(prefixes, ("", "ge", "zu"), _VERB):
+        root = plain[len(prefix + inner) :].removesuffix(ending)
+        if len(root) >= SHORTEST - 1 and plain == f"{prefix}{inner}{root}{ending}":
+            verb = (f"{prefix}{one}{root}{end}" for one in ("", "ge") for end in _VERB)
+            known |= {(*tokenizer(one),): len(root) for one in verb}
+    there = sorted(one for one in known if [*one] != own and all(map(often, one)))
+    for best in sorted(there, key=lambda one: (-known[one], -often(one[0]))):
+        if found := [one for one in _written(best, view, verbs=True) if (*tokenizer(one),) == best]:
+            return min(found)
     return None
 
 
@@ -208,14 +231,16 @@ def _is_built(word: str, is_word: Callable[[str], bool], language: str, endings:
     return any(one != word and len(one) >= SHORTEST and is_word(one) for one in rests)
 
 
-def _written(stems: Sequence[str], view: Snapshot) -> set[str]:
-    """The words, in small letters, of the passages that hold the stems most."""
+def _written(stems: Sequence[str], view: Snapshot, *, verbs: bool = False) -> set[str]:
+    """The words, in small letters, of the passages that hold stems most; of ``verbs`` no other nouns."""
     ids = [id_ for stem in stems for id_, _ in view.lexical.top([stem], TEXTS)]
     chunks = view.chunks(dict.fromkeys(ids))
     notes = view.notes_at(dict.fromkeys(chunk.path for chunk in chunks.values()))
     texts = [text for chunk in chunks.values() for text in (*chunk.heading_path, chunk.text)]
     texts += [name for note in notes.values() for name in (note.title, *note.aliases, *note.tags)]
     found = set(split_words("\n".join(texts)))
+    if verbs:
+        found = {one for one in found if one.islower() or one.endswith(("ung", "ungen"))}
     whole = {surface.lower() for surface in found if surface.isalpha()}
     parts = (subwords(surface).words for surface in found if not surface.isalpha())
     return whole.union(*parts)

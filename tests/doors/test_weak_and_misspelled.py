@@ -19,6 +19,7 @@ GERMAN = {
     "Küche/Suppe.md": "Die Suppe kocht eine Stunde, danach kommt das Gemüse und etwas Salz hinein.\n",
     "Garten.md": "Im Garten wachsen Bohnen, und im Herbst werden die Beete umgegraben.\n",
     "Stadt.md": "Am Dienstag ist die Sitzung im Rathaus, danach gehen wir über den Markt.\n",
+    "Hof.md": "Das Tor hat Jonas gemacht, die Wiese ist noch nass.\n",
     "Haus.md": "Hauptwasserhahn im Keller, Wasser zuletzt am 2027-05-03 abgelesen.\n",
 }
 
