@@ -20,6 +20,7 @@ GERMAN = {
     "Garten.md": "Im Garten wachsen Bohnen, und im Herbst werden die Beete umgegraben.\n",
     "Stadt.md": "Am Dienstag ist die Sitzung im Rathaus, danach gehen wir über den Markt.\n",
     "Hof.md": "Das Tor hat Jonas gemacht, die Wiese ist noch nass.\n",
+    "Halle.md": "Mo Turnen, Mi Chor, Fr Schach, jeweils ab acht.\n",
     "Haus.md": "Hauptwasserhahn im Keller, Wasser zuletzt am 2027-05-03 abgelesen.\n",
 }
 
@@ -48,6 +49,8 @@ def test_in_another_language_only_long_words_are_read(tmp_path: Path) -> None:
         for row in rows(__file__, "in_another_language_only_long_words_are_read"):
             query, read = row.values
             assert opened.search(query).searched_for == read
+        # Days of the week are found as they are written short.
+        assert opened.search("Was ist mittwochs?").hits[0].path == "Halle.md"
 
 
 @pytest.mark.parametrize("query", [GIBBERISH, OFF_TOPIC, "define quantum entanglement"])
