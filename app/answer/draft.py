@@ -98,6 +98,8 @@ def _flat(parts: Sequence[Part]) -> str:
             shown += "\n" if passage.begins_line else " "
         if part.lead:
             shown += passage.lead + (" " if passage.kind == "item" else "\n")
+        # "1. Vorsitzender …" is read as an item of a list.
+        shown += f"{passage.mark} " if passage.mark[:1].isdigit() else ""
         shown += passage.written or passage.text
     return shown
 

@@ -291,9 +291,14 @@ _UNBROKEN = re.compile(r"\S{40}")
 _PAUSES = (".", "!", "?", ":", ";", ",", "…", "。", "！", "？", "、", "，")
 LABELLED = re.compile(
     r"\s*(?:(?P<bold>\*\*|__)[^*_\n]{1,60}(?:(?P=bold)\s*[:–—=-]|:(?P=bold))"
-    r"|(?P<field>[^\s:][^:\n]{0,80}::)|[^\W\d_][^:.\n]{0,30}:(?=\s)|(?:[^\s–—-]+ ){1,3}[–—-] )"
+    r"|(?P<field>[^\s:][^:\n]{0,80}::)|[^\W\d_][^:.\n]{0,30}:(?=\s|$)|(?:[^\s–—-]+ ){1,3}[–—-] )"
 )
 """The beginning of a line that is an entry of its own: `**SST** – …`, `key:: …`, `Monitor: …`, `KPI – …`."""
+
+ANSWERS = re.compile(
+    r"\s*(?:(\*\*|__|)(?:A|R|Answer|Antwort|Réponse|Respuesta)(?::\1|\1:)\s|→|[-=]>)"
+)
+"""The beginning of a line that answers the one above it."""
 
 
 def line_ends(text: str) -> Iterator[int]:
@@ -321,8 +326,9 @@ def _kept_apart(lines: Sequence[str]) -> Iterator[bool]:
     written = any(line.endswith(_PAUSES) for line in lines)
     for width, fills, (one, other) in zip(needed, full, pairwise(lines), strict=True):
         label = LABELLED.match(one)
-        if (label and label["field"]) or (LABELLED.match(other) and (label or not fills)):
-            yield True  # a field ends with its line
+        field = label and label["field"]
+        if field or ANSWERS.match(other) or (LABELLED.match(other) and (label or not fills)):
+            yield True  # a field ends with its line, and a question
         elif other.lstrip("`*_[(\"'“")[:1].islower():
             yield not wrapped and not written and width <= WRAP_COLUMN
         else:
@@ -365,10 +371,12 @@ def _goes_on(text: str, end: int) -> bool:
     """Whether a sentence goes on where the segmenter ends it: behind an abbreviation or an ordinal of a
     language that it was not told, as a note need not be in its vault's."""
     begun, rest = text[max(0, end - 16) : end], text[end : end + 10]
-    if begun[-1] in ".!?" and (rest[0] == ":" or rest[0].isalnum()):
-        return True  # "NOTES.ORG", "Which?::That"
+    if begun[-1] in ".!?" and (rest[0] in ":,;" or rest[0].isalnum()):
+        return True  # "NOTES.ORG", "Which?::That", "until 02.08., then"
     if _BLOCK.search(begun[len(begun.rstrip()) :] + rest[:4]):
         return False
+    if ANSWERS.match(rest) or (begun.rstrip().endswith(".") and _is_inside(text, end)):
+        return True
     if (_ORDINAL.search(begun) and not _NO_NOUN.match(rest)) or (
         _DAY.search(begun) and _MONTH.match(text, end)
     ):
@@ -384,6 +392,13 @@ def _goes_on(text: str, end: int) -> bool:
     # The last are those that it would cut in two: `p.` of `p. ex.`.
     forms = [*before, *(word + next_.rstrip(",") for word in before[:2] for next_ in after)]
     return any(word in known or word[:1].lower() + word[1:] in known for word in forms)
+
+
+def _is_inside(text: str, end: int) -> bool:
+    """Whether a small letter follows what begins with a capital: who wrote it begins sentences so."""
+    start = max(text.rfind(mark, 0, end - 2) for mark in ("\n", ". ")) + 1
+    first = next(filter(str.isalpha, text[start:end]), "")
+    return first.isupper() and text[end].islower() and not text[end + 1 : end + 2].isupper()
 
 
 def clipped(text: str, start: int, end: int, at: int, most: int) -> str:
