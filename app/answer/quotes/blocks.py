@@ -34,8 +34,14 @@ and its date, "4.2 (8 October 2024)"."""
 
 _PROGRAM = re.compile(
     r"(?i)\s*(?:```|~~~)\s*(?:tsx?|jsx?|typescript|javascript|python|py|java|kotlin|c|cpp|cs|rust|go|ruby|rb"
-    r"|php|swift|scala)\b"
+    r"|php|swift|scala|css)\b"
 )
+VIEW = re.compile(
+    r"(?:```|~~~)\s*(?:dataview(?:js)?|tasks|query|base|tracker|kanban|calendar|button|meta-bind)\b",
+    re.IGNORECASE,
+)
+"""Blocks in whose place a plugin shows something else: none says what something is."""
+_FIELD = re.compile(r"[^\W\d_][\w .-]{0,40}:(?: .*[^;{,]| *)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,8 +182,12 @@ def blocks(text: str) -> Iterator[Block]:
                 headed = False
         elif token.type in _CODE and token.map is not None:
             group += not marks and before != "paragraph_close"
-            body, written = _code(text, lines, token)
-            its = shape("code", depth=len(marks), written=written)
+            if _is_data(token) and not marks and token.map:
+                body = stretch_of(token.content, text, lines[token.map[0] + 1 : token.map[1]])
+                its = shape("prose")
+            else:
+                body, written = _code(text, lines, token)
+                its = shape("code", depth=len(marks), written=written)
             yield Block(body, its, headed=headed, title=[NOTHING, *titles][-1])
             headed = False
         elif token.type == "inline" and before == "paragraph_open" and token.map:
@@ -198,6 +208,15 @@ def blocks(text: str) -> Iterator[Block]:
                 leads, code = follows in (*_LISTS, *_CODE), follows in _CODE
                 yield Block(body, its, leads, code, headed=headed, title=title)
                 headed = False
+
+
+def _is_data(token: Token) -> bool:
+    """Whether at least half of the lines of a fence are `key: value`, and it is no program or view."""
+    lines = [line for line in token.content.splitlines() if line.strip()]
+    opens = f"{token.markup}{token.info}"
+    fields = sum(_FIELD.fullmatch(line) is not None for line in lines)
+    other = not token.markup or _PROGRAM.match(opens) or VIEW.match(opens)
+    return len(lines) > 1 and 2 * fields >= len(lines) and not other
 
 
 def _code(text: str, lines: Sequence[Range], token: Token) -> tuple[Stretch, str]:

@@ -11,7 +11,7 @@ from itertools import takewhile
 from notehop.app.answer.draft import Part, Quote, laid_out
 from notehop.app.answer.material import headings_at
 from notehop.app.answer.quotes.asked_question import Asked, Candidate
-from notehop.app.answer.quotes.blocks import Passage
+from notehop.app.answer.quotes.blocks import VIEW, Passage
 from notehop.app.answer.quotes.exact import fits, has_date
 from notehop.app.answer.quotes.passages import CARDS
 from notehop.app.answer.quotes.reading import Named, is_bare
@@ -42,12 +42,6 @@ _BORNE_OUT = ("reason", "yesno")
 
 ALIKE = 2  # other items from which on a list is asked for, and not its items
 _VALUES = ("number", "date", "person", "place", "yesno")
-
-_VIEW = re.compile(
-    r"(?:```|~~~)\s*(?:dataview(?:js)?|tasks|query|base|tracker|kanban|calendar|button|meta-bind)\b",
-    re.IGNORECASE,
-)
-"""Blocks in whose place a plugin shows something else: none says what something is."""
 
 
 def names_by(named: Named, asked: Asked) -> list[frozenset[str]]:
@@ -337,7 +331,7 @@ def defines(one: Candidate) -> bool:
 
 
 def is_view(passage: Passage) -> bool:
-    return passage.kind == "code" and _VIEW.match(passage.written) is not None
+    return passage.kind == "code" and VIEW.match(passage.written) is not None
 
 
 def length_of(parts: Iterable[Passage]) -> int:
