@@ -31,9 +31,9 @@ OFTEN = 5  # chunks with all words of a sentence from which on it belongs to non
 OFTEN_WORDS = 10  # different words of such a sentence: a shorter one may tell of many days
 
 _COPULA = re.compile(
-    r"^(?:\s*\([^)]{1,60}\))?[\s*_`\"”’]*(?:(?:is|are|was|were)(?! not\b)|means?|refers? to|stands? for"
-    r"|denotes|describes|[:=–—]| - |ist|sind|bedeutet|bezeichnet|est|sont|designe|es|son|significa|e|sono"
-    r"|sao|betekent|zijn|ar)(?:\s|$)"
+    r"^(?:\s*\([^)]{1,60}\))?[\s*_`\"”’]*(?:(?:is|are|was|were)(?! (?:not|like)\b)|means?|refers? to|stands?"
+    r" for|denotes|describes|[:=–—]| - |ist(?! wie\b)|sind|bedeutet|bezeichnet|est|sont|designe|es|son"
+    r"|significa|e|sono|sao|betekent|zijn|ar)(?:\s|$)"
 )
 _SAYS_WHERE = re.compile(
     r"^(?:see|siehe|voir|ver|vedi|zie|read|cf|more (?:in|on|at|about)|for more|refer to)\b"
@@ -216,6 +216,11 @@ def _by_words(at: int, named: Named, asked: Asked, together: _Sources) -> list[C
             features["names_term"] = 1.0
             few = TELLS - ("person" in asked.question.forms)
             features["tells_of_term"] = float(fresh >= few and not features["task"])
+        titles = [frozenset(words(one.lead)) - small for one in read[max(0, order - 1) : order + 1]]
+        titled = titles[-1] == asked.about or (by_name and titles[-1] in names)
+        if asked.about and titled and passage.kind == "prose" and titles[-1] not in titles[:-1]:
+            # A callout begins so, under the term or another name of its note.
+            features |= dict.fromkeys(("term_is", "term_first", "says_what"), 1.0)
         if named.news and any(name and name <= with_lead for name in together.subjects):
             features["news"] = 1.0 / named.news
         found.append(
