@@ -24,6 +24,7 @@ BEHIND = ("— ", "– ")  # begins a line that says whose the words above it ar
 
 _BLOCK_ID = re.compile(r"(?<![ \t])[ \t]+\^[A-Za-z0-9-]+\s*$")
 
+STRUCK = re.compile(r"~~(?=\S).+?(?<=\S)~~", re.DOTALL)
 _NUMBER = re.compile(r"\d")
 _TOKEN = re.compile(r"\w+")
 _SPELT_OUT = re.compile(
@@ -83,6 +84,11 @@ class Passage:
     def heading(self) -> str:
         """The nearest heading above within the source."""
         return self.headings[-1] if self.headings else ""
+
+    @property
+    def told(self) -> str:
+        """Its text without what is struck out."""
+        return STRUCK.sub("", self.text)
 
     @property
     def is_command(self) -> bool:

@@ -12,8 +12,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
 from notehop.app.answer.citations import Range, Stretch
-from notehop.app.answer.quotes.blocks import BEHIND, NOTHING, REST, Block, Passage, blocks
-from notehop.indexing.vault.plain import LABELLED, line_ends
+from notehop.app.answer.quotes.blocks import BEHIND, NOTHING, REST, STRUCK, Block, Passage, blocks
+from notehop.indexing.vault.plain import ANSWERS, LABELLED, line_ends
 from notehop.indexing.vault.properties import BETWEEN
 
 if TYPE_CHECKING:
@@ -171,13 +171,15 @@ def _whole(text: str, spans: Sequence[Range]) -> list[Range]:
     """The sentences, one of a word or two ("No.") joined to the one that says why, and a label to what it
     labels, and whose words they are to the last of them."""
     found: list[Range] = []
-    sources = _of_whom(text)
+    sources, struck = _of_whom(text), [*STRUCK.finditer(text)]
     for start, end in spans:
         before = text[slice(*found[-1])] if found else ""
         marks = not _WORD.search(text, start, end)  # "3.\*."
         line = text.rfind("\n", 0, start) + 1
         source = line in sources or (line < start and text.startswith(BEHIND, start))
         leads = (marks or _leads(before)) and not before.endswith("\n")
+        leads = leads or (line == start and ANSWERS.match(text, start) is not None)
+        leads = leads or any(one.start() < start < one.end() for one in struck)
         if found and (source or leads):
             found[-1] = found[-1][0], end
         else:

@@ -270,7 +270,7 @@ def _forms(
     asked: Asked, passage: Passage, named: Named, by_name: bool, opens: bool
 ) -> dict[str, float]:
     """Whether a passage has what the form of the question asks for."""
-    forms, text = asked.question.forms, passage.text
+    forms, text = asked.question.forms, passage.told
     found: dict[str, float] = {}
     # When a note was filed is no answer to a "when", unless that is asked for.
     told = text if _FILED.search(asked.question.text) else FILED_ON.sub("", text)
@@ -329,7 +329,7 @@ def _defines(
     asked: Asked, passage: Passage, named: Named, by_name: bool, opens: bool
 ) -> dict[str, float]:
     """Whether a passage says what something is, or a part of it does: a glossary may have several in one."""
-    plain = fold(passage.text).casefold()
+    plain = fold(passage.told).casefold()
     end, copula, alone, says = _said_of(asked, plain)
     begins = _WHILE.match(plain)
     other = begins is not None and begins[0].strip() not in asked.question.about.split()

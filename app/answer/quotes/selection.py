@@ -102,6 +102,7 @@ class _Selection:
         self.fields = AskedFields(asked)
         self.events = AskedEvents(asked, sources)
         found = [one for one in ranked if self._is_quotable(one)]
+        found = [one for one in found if re.search(r"\w", one.passage.told)] or found
         news = any(one.subject for one in sources)
         found = self._ordered(found, news=news) if found else []
         # News come first as they are.
