@@ -70,6 +70,7 @@ _SAYINGS = frozenset(("ok", "okay", "fyi", "asap", "btw", "imo", "imho"))
 _COSTS = frozenset(("cost", *said_otherwise("cost").split()))
 _DEGREE = re.compile(r"\b(?:how|wie|hoe|hur) (\w+)")
 
+_ENDS = " .?!"
 _PAST = by_language("past_")
 
 
@@ -220,6 +221,9 @@ class Asked:
             return True  # Its box says whether it is done.
         if "list" in self.question.forms:
             return one.fresh > 0
+        plain = fold(one.passage.text).casefold().rstrip(_ENDS)
+        if self.question.form != "open" and plain.endswith(self.question.plain.rstrip(_ENDS)):
+            return False  # "Find out who leads the guild."
         label = one.features["bare"] and not self.has_phrase(one.passage.text)
         return bool(one.features["title_tells"]) or (one.fresh > 0 and not label)
 

@@ -262,7 +262,7 @@ def _shape_of_entry(block: Block) -> Literal["lines", "card", "command"] | None:
 def _records(body: Stretch) -> list[Stretch]:
     """The labelled lines of a paragraph, with those up to the next that has the label of the first; one
     where fewer are labelled, or by a letter each: question and answer."""
-    ends = [0, *line_ends(body.text)]
+    ends = [0, *(at for at in line_ends(body.text) if not ANSWERS.match(body.text, at))]
     found = (LABELLED.match(body.text, at) for at in ends)
     labels = [label[0].strip() if label else "" for label in found]
     if 2 * sum(map(bool, labels)) < len(labels):

@@ -142,8 +142,11 @@ class Sections:
         while (last := max(orders)) > one.order and (
             self._leads_away(read[last], one)
             or any(each.lead == read[last].text for each in read[last + 1 : last + 2])
+            or _is_asked(read, last)
         ):
             orders.remove(last)
+        if _is_asked(read, last):
+            orders.add(last + 1)
         while read[min(orders)].is_fragment:
             orders.remove(min(orders))
         if one.order in numbered:
@@ -316,6 +319,13 @@ def _is_beginning(above: Collection[int], begin: int, read: Sequence[Passage]) -
     told = own.kind in ("prose", "code")
     same = all(read[at].group == own.group or (told and read[at].kind == "prose") for at in above)
     return same and length_of(read[at] for at in above) <= BEFORE
+
+
+def _is_asked(read: Sequence[Passage], at: int) -> bool:
+    """Whether a passage is a question that the next one answers."""
+    its, below = read[at], read[at + 1 : at + 2]
+    asks = its.kind == "prose" and its.text.endswith("?")
+    return asks and any(one.group == its.group for one in below)
 
 
 def expands(asked: Asked, named: Named) -> bool:
