@@ -37,6 +37,9 @@ _ENUMERATES = re.compile(r": [^,;]+[,;] [^,;]+(?:[,;] | and | or )")
 _KEPT = re.compile(rf"\W*(?:{'|'.join(WORD_LISTS['kept'])})\W*:")
 _TAGGED = re.compile(r"[^\s:#]+:(?:\s+#\S+)+")
 
+_TOLD = ("prose", "item")
+YEAR = 4  # digits from which on a number may be what a row is called
+
 _BORNE_OUT = ("reason", "yesno")
 """Forms of questions whose answer may need what stands beside it."""
 
@@ -121,7 +124,8 @@ class Sections:
             own = agreement_of(passage, self.asked)
             alike = [at for at in group if agreement_of(read[at], self.asked) >= own]
             orders |= set(alike if len(alike) <= LONGEST_LIST else ())
-            inside = [at for at in inside if at not in group]
+            orders |= self._on_rows(one, orders)
+            inside = ()
         elif passage.kind in ("item", "row") and self._is_whole(one, group):
             # Whole, if it is not long.
             at = group.index(one.order) - LONGEST_LIST // 2
@@ -159,6 +163,21 @@ class Sections:
         ):
             begin -= 1
         return orders - self._beside_the_point(one, orders, begin), begin
+
+    def _on_rows(self, one: Candidate, rows: Collection[int]) -> set[int]:
+        """What stands in the section of a table and names some of its rows by what no other is called."""
+        read, own = one.read, one.passage
+        called: dict[bool, set[str]] = {True: set(), False: set()}
+        beside: list[int] = []
+        for at, each in enumerate(read):
+            if each.group == own.group:
+                called[at in rows].update(self.words(each.text.partition(" | ")[0]))
+            elif (each.headings, each.part) == (own.headings, own.part) and each.kind in _TOLD:
+                beside.append(at)
+        names = called[True] - called[False] - self.asked.reading.small
+        names = {name for name in names if not name.isdecimal() or len(name) >= YEAR}
+        told = {read[at].block for at in beside if names.intersection(self.words(read[at].text))}
+        return {at for at in beside if read[at].block in told}
 
     def _leads_away(self, passage: Passage, one: Candidate) -> bool:
         """Whether a passage, but of the list of the best, introduces what does not come along, has tags or
@@ -290,7 +309,9 @@ class Sections:
 
     def rows(self, rows: Sequence[Candidate]) -> Quote:
         """What is quoted of some rows of a table in one source."""
-        return self._quote(rows[0], [one.order for one in rows], chosen=True)
+        orders = {one.order for one in rows}
+        orders |= self._on_rows(rows[0], orders)
+        return self._quote(rows[0], sorted(orders), chosen=True)
 
     def _quote(self, one: Candidate, orders: Sequence[int], *, chosen: bool = False) -> Quote:
         named, read = one.named, one.read
