@@ -39,6 +39,8 @@ _NO_FIELD = ("comparison", "howto", "reason", "yesno")
 _CAUSE = frozenset(WORD_LISTS["cause"])
 """Words of a heading that says why something is so."""
 
+_PLACE = frozenset(WORD_LISTS["places"])
+
 
 class AskedProperties:
     """The properties of some sources, for one question."""
@@ -69,6 +71,12 @@ class AskedProperties:
         noun, said = fold(_key(one)).casefold(), WORD.findall(self.asked.question.plain)
         return frozenset(self.words(" ".join(word for word in said if is_doer(noun, (word,)))))
 
+    def _places(self, named: Named) -> list[Passage]:
+        """The properties that say where a note's subject is, if a question asks that and no more."""
+        only = self.form == "place" and self.asked.words <= self.asked.name_words(named)
+        every = properties(named.source.text) if only else ()
+        return [one for one in every if not _PLACE.isdisjoint(_key(one).casefold().split())]
+
     def _is_filing(self, one: Passage) -> bool:
         """Whether a property names its note, or tells when it was made, which is not asked for."""
         filed = "date" not in self.forms and FILED_ON.search(one.text) is not None
@@ -81,6 +89,8 @@ class AskedProperties:
     def is_named(self, one: Candidate) -> bool:
         """Whether a question asks for a property of a note, by its key and the note's name."""
         named = one.named
+        if one.passage.kind == "property" and self._places(named):
+            return True
         asked = [*filter(None, map(self._asked_key, properties(named.source.text)))]
         if one.passage.kind != "property" or not asked:
             return False
@@ -141,7 +151,7 @@ class AskedProperties:
         more = [it for it in every if self.has_more(named, it)]
         dated = [it for it in every if "date" in self.forms and has_date(it.text)]
         listed = [it for it in every if it in [*more, *dated]] if beside and more else every
-        shown = [one for one in listed if self._asked_key(one)]
+        shown = self._places(named) or [one for one in listed if self._asked_key(one)]
         known = self.asked.name_words(named).union(*(self.words(_key(one)) for one in shown))
         if not shown or len(self.asked.words - known) > BESIDE_A_KEY:
             rest = [one for one in listed if one not in shown and not self._is_filing(one)]

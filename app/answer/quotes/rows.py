@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
-from itertools import chain
+from collections.abc import Callable, Collection, Iterable, Sequence
+from itertools import chain, groupby
 
 from notehop.app.answer.quotes.asked_question import Asked, Candidate
 from notehop.app.answer.quotes.blocks import Passage
+from notehop.app.answer.quotes.words import WORD_LISTS
+from notehop.indexing.tokens.words import joined_words
 
+NEAR = 2.0  # how much less likely than the best source another may be, as a difference of scores
 LONGEST_LIST = 14  # items or rows that are quoted of one list or table
 MOST_ROWS = (
     20  # rows that are quoted of a table, however it is cut, where they are what is asked for
@@ -17,6 +20,7 @@ MOST_ROWS = (
 
 
 _SEVERAL = re.compile(r"[,:] |[;()/]| [–—-] ")
+_OTHERS = re.compile(rf"\b(?:{'|'.join(WORD_LISTS['others'])})\b")
 
 
 def is_one_of_rows(one: Candidate, forms: Collection[str]) -> bool:
@@ -54,28 +58,66 @@ def row_first(found: list[Candidate], places: Iterable[Candidate], asked: Asked)
     return [first, *(one for one in found if (one.source, one.order) != place)]
 
 
-def rows_meant(top: Candidate, rows: Sequence[Candidate], asked: Asked) -> list[Candidate]:
-    """Of a table of which several rows are asked for, those of whose cells the question has most, or all of
-    its words that tell rows apart, and those of other tables with as much in columns of the same names;
-    empty where these are all or none.
+def rows_asked(
+    found: Sequence[Candidate], places: Callable[[Candidate], Iterable[Candidate]], asked: Asked
+) -> list[tuple[list[Candidate], str]]:
+    """Where rows of a table may be asked for, and the best is one or stands beside it, those that are meant,
+    by source, with what is said of them; empty where none are.
+
+    :param found: best first.
+    :param places: the candidates, like one, at every place of what was found, in text order.
+    """
+    best, counts = found[0], asked.question.exact == "count"
+    near = (one for one in found if one.score >= best.score - NEAR)
+    beside = (one for one in near if one.source == best.source and one.passage.kind == "row")
+    top, forms = next(beside, None), {*asked.question.forms}
+    if top is None or not (counts or {"list", "open"} & forms):
+        return []
+    rows = [one for one in places(top) if one.passage.kind == "row"]
+    meant = _meant(top, rows, asked)
+    if len(meant) == 1 and not (counts or "list" in forms):
+        return []
+    some = f"The first {MOST_ROWS} of " if len(meant) > MOST_ROWS else ""
+    name = f"{some}{len(meant)} rows of what was found" if len(meant) > 1 else ""
+    groups = [[*its] for _, its in groupby(meant[:MOST_ROWS], lambda one: one.source)]
+    return [(its, "" if at else name) for at, its in enumerate(groups)]
+
+
+def _meant(top: Candidate, rows: Sequence[Candidate], asked: Asked) -> list[Candidate]:
+    """Of a table of which several rows are asked for, those of whose cells the question has most, or that are
+    called by all that is asked, and those of other tables with as much in columns of the same names; empty
+    where these are all or none, or where the question is for others than have it.
 
     :param top: a row of the table.
     :param rows: all that were found, in text order.
     """
-    lead = frozenset(asked.reading.words(top.passage.lead))
-    columns = {*_columns(top.passage)}
-    read = []
-    for one in rows:
-        cells = _agreeing(one.passage, asked, lead)
-        if one.passage.lead == top.passage.lead or (cells and cells.keys() <= columns):
-            read.append((one, cells, _held(one, asked)))
-    held = Counter(chain(*(its & asked.words for _, _, its in read)))
-    left = {word for word in held if held[word] < len(read)} - lead
-    # Beside a cell, a word that one row alone has is there by chance.
-    more = {word for word in left if held[word] > 1}
-    agrees = [
-        (sum(its.values()), bool(left) and (more if its else left) <= has) for _, its, has in read
+    if _OTHERS.search(asked.question.plain):
+        return []
+    words, own = asked.reading.words, _columns(top.passage)
+    lead = frozenset(words(top.passage.lead))
+    agreeing = [_agreeing(one.passage, asked, lead) for one in rows]
+    columns = {one for its in agreeing for one in its}.intersection(own)
+    columns = {one for one in columns if not asked.words.isdisjoint(words(one))} or {*own}
+    read = [
+        (one, {head: its[head] for head in its if head in columns}, _held(one, asked))
+        for one, its in zip(rows, agreeing, strict=True)
+        if one.passage.lead == top.passage.lead or (its and its.keys() <= {*own})
     ]
+    count = Counter(chain(*(held & asked.words for _, _, held in read)))
+    left = asked.words - lead - {word for word in count if count[word] == len(read)}
+    # A word that one row alone has is there by chance; of several values one is enough.
+    values = words(" ".join(cell for _, its, _ in read for _, cell in its.values()))
+    more = {word for word in left if count[word] > 1}.difference(values)
+    agrees = []
+    for _, its, held in read:
+        # What a row is called may have any word of the question.
+        by_value = any(
+            head != own[0] or any(map(str.isdigit, cell)) for head, (_, cell) in its.items()
+        )
+        sure = more <= held if by_value else bool(left) and left <= held
+        agrees.append(
+            (sum(size for size, _ in its.values()), sure) if sure or by_value else (0, False)
+        )
     meant = [one for (one, _, _), its in zip(read, agrees, strict=True) if its == max(agrees)]
     return meant if any(max(agrees)) and len(meant) < len(read) else []
 
@@ -85,18 +127,19 @@ def _held(row: Candidate, asked: Asked) -> frozenset[str]:
     return frozenset(asked.reading.words(text))
 
 
-def _agreeing(row: Passage, asked: Asked, lead: frozenset[str]) -> dict[str, int]:
-    """The columns of which a row has a cell, or one of several things in it, that is the question's, and not
-    the head's, with how much of it; if it names some of them, those alone."""
-    words = asked.reading.words
-    found: dict[str, int] = {}
+def _agreeing(row: Passage, asked: Asked, lead: frozenset[str]) -> dict[str, tuple[int, str]]:
+    """The columns of which a row has a cell, or one of several things in it, that is the question's, and no
+    word of the head's by chance, with how much of it and what it is."""
+    said, known = joined_words(asked.question.text), lead | asked.reading.small
+    found: dict[str, tuple[int, str]] = {}
     for head, cell in zip(_columns(row), _cells(row.written), strict=False):
         for one in _SEVERAL.split(cell):
             whole, count = asked.agreement(one)
-            if whole and not lead.issuperset(words(one)):
-                found[head] = max(count, found.get(head, 0))
-    named = {one: found[one] for one in found if not asked.words.isdisjoint(words(one))}
-    return named or found
+            # "The Book of Why" is called so.
+            own = not known.issuperset(asked.reading.words(one))
+            if whole and (own or (" " in one and joined_words(one) in said)):
+                found[head] = max((count, one), found.get(head, (0, "")))
+    return found
 
 
 def _columns(row: Passage) -> list[str]:

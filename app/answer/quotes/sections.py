@@ -15,12 +15,11 @@ from notehop.app.answer.quotes.blocks import VIEW, Passage
 from notehop.app.answer.quotes.exact import fits, has_date
 from notehop.app.answer.quotes.passages import CARDS
 from notehop.app.answer.quotes.reading import Named, is_bare
-from notehop.app.answer.quotes.rows import LONGEST_LIST, agreement_of, is_one_of_rows
+from notehop.app.answer.quotes.rows import LONGEST_LIST, NEAR, agreement_of, is_one_of_rows
 from notehop.app.answer.quotes.words import WORD_LISTS
 from notehop.app.retrieval.abbreviations import spells
 from notehop.indexing.tokens.words import fold
 
-NEAR = 2.0  # how much less likely than the best source another may be, as a difference of scores
 EXACT = 1.0  # the same where something exact is asked for
 SAYS_LITTLE = 7  # words that are a scrap: what stands beside them comes along
 BEFORE = 15  # words above what answers that come before it, so that a section keeps its order
@@ -307,11 +306,11 @@ class Sections:
             return [self._quote(one, sorted(orders))]
         return [self._quote(one, sorted(part)) for part in (answering, above) if part]
 
-    def rows(self, rows: Sequence[Candidate]) -> Quote:
-        """What is quoted of some rows of a table in one source."""
+    def rows(self, rows: Sequence[Candidate], name: str) -> Quote:
+        """What is quoted of some rows of a table in one source; ``name`` stands above them."""
         orders = {one.order for one in rows}
         orders |= self._on_rows(rows[0], orders)
-        return self._quote(rows[0], sorted(orders), chosen=True)
+        return replace(self._quote(rows[0], sorted(orders), chosen=True), name=name)
 
     def _quote(self, one: Candidate, orders: Sequence[int], *, chosen: bool = False) -> Quote:
         named, read = one.named, one.read

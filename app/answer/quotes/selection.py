@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import groupby
 
 from notehop.app.answer.draft import Quote
 from notehop.app.answer.quotes.asked_question import Asked, Candidate
@@ -27,15 +26,14 @@ from notehop.app.answer.quotes.properties import (
 from notehop.app.answer.quotes.reading import Named
 from notehop.app.answer.quotes.rows import (
     LONGEST_LIST,
-    MOST_ROWS,
+    NEAR,
     agreement_of,
     is_one_of_rows,
     row_first,
-    rows_meant,
+    rows_asked,
 )
 from notehop.app.answer.quotes.sections import (
     EXACT,
-    NEAR,
     STEP,
     STEPS,
     Sections,
@@ -150,8 +148,8 @@ class _Selection:
         if not self.found:
             return []
         sections = Sections(self.asked, self.found)
-        if rows := self._rows(sections):
-            return rows
+        if rows := rows_asked(self.found, self._places, self.asked):
+            return [sections.rows(*its) for its in rows]
         best: dict[int, Candidate] = {}
         for one in self.found:
             best.setdefault(one.source, one)
@@ -390,31 +388,6 @@ class _Selection:
             return one.path == found[0].path and one.passage.kind != "property" and right
 
         return first_of(says, found, NEAR if tells else math.inf)
-
-    def _rows(self, sections: Sections) -> list[Quote]:
-        """Where rows of a table may be asked for, and the best is one or stands beside it, those that are
-        meant."""
-        best, counts = self.found[0], self.asked.question.exact == "count"
-        beside = (
-            one
-            for one in self.found
-            if one.source == best.source and one.score >= best.score - NEAR
-        )
-        top = next((one for one in beside if one.passage.kind == "row"), None)
-        if top is None or not (counts or {"list", "open"} & self.forms):
-            return []
-        rows = [one for one in self._places(top) if one.passage.kind == "row"]
-        meant = rows_meant(top, rows, self.asked)
-        quotes = [
-            sections.rows([*of_it])
-            for _, of_it in groupby(meant[:MOST_ROWS], lambda one: one.source)
-        ]
-        if len(meant) == 1 and not (counts or "list" in self.forms):
-            return []
-        if len(meant) > 1:
-            some = f"The first {MOST_ROWS} of " if len(meant) > MOST_ROWS else ""
-            quotes[0] = replace(quotes[0], name=f"{some}{len(meant)} rows of what was found")
-        return quotes
 
     def _places(self, like: Candidate) -> Iterator[Candidate]:
         """The candidate at every place of what was found, in text order."""
