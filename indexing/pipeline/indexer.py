@@ -138,7 +138,7 @@ class Indexer:
         with self._writing() as fingerprint:
             if self.layout.journal_mark.exists():
                 self._run(self.layout, fingerprint, Request(()))
-            return self._mirror(interrupted)[0]
+            return self._mirror(interrupted)[0] and not self.layout.journal_mark.exists()
 
     @contextmanager
     def _writing(self) -> Iterator[dict[str, Any]]:

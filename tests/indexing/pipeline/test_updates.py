@@ -210,3 +210,16 @@ def test_a_second_run_does_nothing(run: Run) -> None:
     assert run.second.unchanged == run.first.notes
     assert told(run.second) == told(run.first)
     assert run.bench.model.loaded == 1
+
+
+def test_there_is_something_left_to_tidy_while_a_query_keeps_the_words_of_a_withdrawn_note(
+    indexed: Bench,
+) -> None:
+    found = indexed.indexer()
+    with indexed.catalog() as catalog:
+        with catalog.snapshot() as reading:
+            assert reading.counts().chunks
+            indexed.write("b.md", "---\nprivate: true\n---\nHere.")
+            found.update(["b.md"])
+            assert not found.tidy()
+        assert found.tidy()
