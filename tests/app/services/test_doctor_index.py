@@ -4,6 +4,7 @@ import os
 import shutil
 import sqlite3
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from tests.support.product import (
     REBUILD,
     IndexCheck,
     IndexFailure,
+    IndexLayout,
     LexicalIndex,
     Place,
     Reader,
@@ -191,6 +193,19 @@ def test_while_another_process_writes_only_the_catalog_is_looked_at(place: Place
     assert found.findings == []
     assert found.not_done[0].startswith("all but the catalog: ")
     assert "notehop index" in found.not_done[0]
+
+
+def test_what_was_written_meanwhile_is_not_taken_for_harm(place: Place) -> None:
+    class WrittenMeanwhile(IndexLayout):
+        @property
+        def postings(self) -> Path:  # type: ignore[override]
+            (place.vault / "Plan.md").write_text("The beta starts in June.\n")
+            index(place)
+            return place.layout.postings
+
+    found = check_index(replace(place, layout=WrittenMeanwhile(place.layout.root)))
+    assert (told(found), found.generation) == ([], 1)
+    assert found.not_done == ["the index was written meanwhile; look again"]
 
 
 def test_an_index_without_its_marker_is_made_elsewhere(place: Place, tmp_path: Path) -> None:
