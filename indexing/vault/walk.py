@@ -8,6 +8,7 @@ import stat
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from time import thread_time
 from typing import Literal
 
 from notehop.config.errors import VaultError
@@ -18,6 +19,7 @@ Exclusion = Callable[[str], str | None]  # path in the vault -> reason, or None 
 MAX_FILTERS = 1_000  # of the app's settings, which somebody else may have written
 MAX_FILTER_CHARS = 2_000  # of one of them
 FILTER_SECONDS = 1.0  # that one may take for a path; one that tries all ways to match takes years
+WALK_SECONDS = 5.0  # and for all of a walk: from then on it has a millisecond a path
 
 _DEEP = {"**/": "(?:.*?/)??", "**": ".*?"}  # wild cards that pass `/`, as little as will do
 
@@ -319,14 +321,19 @@ def _filter(text: str) -> Callable[[str], object]:
         reason = "nested too deeply" if isinstance(exc, RecursionError) else exc
         says = f"({reason}); write it as a plain path or correct it in the app"
         raise VaultError(f"{named} is no regular expression that can be read {says}") from exc
+    left = WALK_SECONDS
 
     def matches(path: str) -> object:
+        nonlocal left
+        begun = thread_time()
         try:
-            return pattern.search(path, timeout=FILTER_SECONDS)
+            return pattern.search(path, timeout=max(0.001, min(FILTER_SECONDS, left)))
         except TimeoutError as exc:
             raise VaultError(
                 f"{named} takes too long (at {path[:200]}), so the files that it excludes are not "
                 "known; write it without repetitions of repetitions, or as a plain path, in the app"
             ) from exc
+        finally:
+            left -= thread_time() - begun
 
     return matches

@@ -158,6 +158,14 @@ def test_what_is_kept_out(
     assert [path for path in kept if reason(path) is not None] == []
 
 
+@pytest.mark.timeout(30)
+def test_a_slow_filter_does_not_take_its_time_for_each_of_many_paths() -> None:
+    reason = product.exclusion([], ["/^Old/", "/(a|aa)+$/"])
+    assert all(reason(f"{number}.md") is None for number in range(10_000))
+    with pytest.raises(product.VaultError, match=r"\(a\|aa\)\+\$/ takes too long"):
+        any(reason("a" * 23 + f"{number}.md") for number in range(300))
+
+
 SIGNS = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 
 
