@@ -26,7 +26,7 @@ from notehop.app.services.open_vault import (
     open_place,
 )
 from notehop.config import load_settings
-from notehop.config.errors import IndexFailure, IndexMissing, UsageError
+from notehop.config.errors import IndexFailure, IndexMissing, ServerTimeout, UsageError
 from notehop.config.small_files import is_folder
 from notehop.indexing.process import index_program, run_program
 from notehop.indexing.watch.state import read_watch_state
@@ -117,9 +117,14 @@ class LazyVault:
             return self.opened
 
     def capture(self, query: CaptureQuery) -> Captured:
-        """Keep a text as a new note, also where there is no index to open."""
+        """Keep a text as a new note, also where there is no index; ServerTimeout if nobody waits any more."""
         from notehop.app.services.capture import capture
+        from notehop.indexing.llm.egress import UNWANTED
 
+        with suppress(Exception):  # the look-up says what is in the way
+            self.open().warm()
+        if (gone := UNWANTED.get()) is not None and gone():
+            raise ServerTimeout("nothing was kept: nobody waits for it any more")
         return capture(self.place, query, lambda kept: self.open().related(kept))
 
     def follow(self) -> None:

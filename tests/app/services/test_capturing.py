@@ -1,6 +1,7 @@
 """A text is kept whatever becomes of the look-up, and what it has to do with is named, with its link."""
 
 import logging
+import threading
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
@@ -65,6 +66,22 @@ def test_a_look_up_that_fails_is_logged_and_no_error(
     [record] = caplog.records
     assert record.levelno == logging.WARNING
     assert reason in record.getMessage()
+
+
+def test_nothing_is_kept_once_nobody_waits(place: product.Place) -> None:
+    """The first opening took so long: who was told that nothing came back captures it again."""
+    gone = threading.Event()
+
+    class Slow(product.LazyVault):
+        def open(self) -> product.VaultHandle:
+            gone.set()
+            return super().open()
+
+    lazy, query = Slow(place, "serve", None), product.CaptureQuery(text="Tea")
+    with product.holding(product.UNWANTED, gone.is_set), pytest.raises(product.ServerTimeout):
+        lazy.capture(query)
+    assert [one.name for one in place.vault.rglob("*.md")] == ["A.md"]
+    assert lazy.capture(query).filename
 
 
 PUBLIC = (
