@@ -5,14 +5,14 @@ a property of a note that is named says ("pages of the Book of Knots")."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from datetime import timedelta
 from functools import cache, reduce
 from itertools import chain, product
 
 from notehop.app.answer.citations import fence_after
 from notehop.app.answer.draft import FEW
-from notehop.app.answer.quotes.exact import SAID_ALIKE, is_doer
+from notehop.app.answer.quotes.exact import SAID_ALIKE, WORD, is_doer
 from notehop.app.answer.quotes.question import read
 from notehop.app.lists.period import Period, day_said
 from notehop.app.lists.vault_question import (
@@ -32,8 +32,9 @@ from notehop.app.lists.vault_question import (
 from notehop.app.retrieval.filters import Condition, Paths, among
 from notehop.app.retrieval.intents import BEFORE, SMALL, Subject, bare, names_of
 from notehop.indexing.stores.labels import TYPE, key_label, property_key
-from notehop.indexing.stores.model import ChunkId, ChunkRow
+from notehop.indexing.stores.model import ChunkId, ChunkRow, NoteRow
 from notehop.indexing.stores.reader import Snapshot
+from notehop.indexing.vault.plain import sentence_spans
 
 Lines = tuple[str, dict[ChunkId, tuple[str, int]]]
 """What the notes have in common whose lines these are, and the line of each, by its passage."""
@@ -251,12 +252,27 @@ def line_of_named(question: VaultQuestion) -> tuple[str, Line] | None:
             does = "person" in forms and is_doer(begins, said) and len(said) == 1
             named = own <= frozenset().union(*alike) and all(own & one for one in alike)
             if shortened or does or named:
-                place = question.line_of(key_label(key), None, row.path)
+                other = does and not named and not begins.startswith(tuple(alike[0]))
+                place = _sentence_of_doer(alike[0], row, question) if other else None
+                place = place or question.line_of(key_label(key), None, row.path)
                 # Nobody, and no place, is called by a number or a day.
-                value = place[1].partition(":")[2] if place else ""
+                value = place[1].rpartition(":")[2] if place else ""
                 tells = _LETTER.search(value) or not forms & {"person", "place"}
                 if place and place[1] and tells:
                     return row.title, place
+    return None
+
+
+def _sentence_of_doer(verb: Set[str], note: NoteRow, question: VaultQuestion) -> Line | None:
+    """The sentence of a note in which somebody does with it what a verb says ("Ruth runs the marathon")."""
+    about = {*question.tokens([note.title])}
+    for chunk in question.view.chunks_of(note.path):
+        for first, end in sentence_spans(chunk.text) if chunk.kind == "text" else ():
+            words = WORD.findall(said := chunk.text[first:end].strip())
+            who = (one[0].isupper() and one.casefold() not in SMALL for one in words)
+            does = (not verb.isdisjoint(question.tokens([one])) for one in words[1:])
+            if about & {*question.tokens(words)} and any(map(all, zip(who, does, strict=False))):
+                return chunk.id, said, chunk.first_line + chunk.text.count("\n", 0, first)
     return None
 
 
