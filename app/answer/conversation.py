@@ -176,7 +176,7 @@ def asked_again(text: str, last: Turn, content: Sequence[str], *, named: bool) -
     plain, other = _plain(text), another(text)
     state = _STATE.fullmatch(plain)
     like = _after(text, plain[: state.start(1)].count(" ")) if state else ""
-    if again := _numbered(other, base) or _counted(plain, base) or _moved(like, base, set()):
+    if again := _numbered(other, base) or _counted(plain, base, last) or _moved(like, base, set()):
         return again
     # What has capitals is a name, but in a language that gives every noun one.
     said = [one for one in other.split() if fold(one).casefold() not in SMALL]
@@ -188,9 +188,12 @@ def asked_again(text: str, last: Turn, content: Sequence[str], *, named: bool) -
     # Who has what is no name, and not one thing ("who has allergies").
     before, has, _ = base.partition(f" {last.subject}" if last.subject.islower() else "\0")
     leads = any(map(_leads, [*before.split()[-1:], *other.split()[:1]]))
-    if other and has and "person" in read(base).forms and not leads:
+    somebody = is_name or _INSTEAD.match(plain)  # "and birthdays?"
+    if other and has and somebody and "person" in read(base).forms and not leads:
         return with_subject(base, other)
-    if other and (put := _owned(other, base, last) or put_for(last.subject, other, base)):
+    is_kind = is_name and last.subject.islower() and _WHICH.match(_plain(base))
+    was = next(iter(names_of(base) if is_kind else ()), last.subject)
+    if other and (put := _owned(other, base, last) or put_for(was, other, base)):
         return put
     if other and base != last.question and last.question == with_subject(base, last.subject):
         return with_subject(base, _named_in(other))
@@ -234,12 +237,14 @@ def _numbered(other: str, base: str) -> str:
     return ""
 
 
-def _counted(plain: str, base: str) -> str:
+def _counted(plain: str, base: str, last: Turn) -> str:
     """A question with another number, or year, in the place of its only one ("and in 15?", after "what
-    happened in session 14?"); empty for none."""
+    happened in session 14?"), or of a month whose year was not typed; empty for none."""
     new = _NUMBER.fullmatch(plain)
     year = "(?=" if new and re.match(_YEAR, new[1]) else "(?!"
     was = rf"(?<![\w.,:/-]){year}(?:19|20)\d\d\b)\d+(?![.,:/-]?\w)"
+    if year == "(?=" and not re.search(was, last.typed):
+        was = rf"(?i:{'|'.join(MONTH_NUMBERS)}) {was}"
     put, times = re.subn(was, new[1], base) if new else ("", 0)
     return put if times == 1 else ""
 
