@@ -95,7 +95,7 @@ def _meant(top: Candidate, rows: Sequence[Candidate], asked: Asked) -> list[Cand
         return []
     words, own = asked.reading.words, _columns(top.passage)
     lead = frozenset(words(top.passage.lead))
-    agreeing = [_agreeing(one.passage, asked, lead) for one in rows]
+    agreeing = [_agreeing(one.passage, asked) for one in rows]
     columns = {one for its in agreeing for one in its}.intersection(own)
     columns = {one for one in columns if not asked.words.isdisjoint(words(one))} or {*own}
     read = [
@@ -127,16 +127,17 @@ def _held(row: Candidate, asked: Asked) -> frozenset[str]:
     return frozenset(asked.reading.words(text))
 
 
-def _agreeing(row: Passage, asked: Asked, lead: frozenset[str]) -> dict[str, tuple[int, str]]:
+def _agreeing(row: Passage, asked: Asked) -> dict[str, tuple[int, str]]:
     """The columns of which a row has a cell, or one of several things in it, that is the question's, and no
-    word of the head's by chance, with how much of it and what it is."""
-    said, known = joined_words(asked.question.text), lead | asked.reading.small
+    word of their head by chance, with how much of it and what it is."""
+    said, words = joined_words(asked.question.text), asked.reading.words
     found: dict[str, tuple[int, str]] = {}
     for head, cell in zip(_columns(row), _cells(row.written), strict=False):
+        known = asked.reading.small.union(words(head))
         for one in _SEVERAL.split(cell):
             whole, count = asked.agreement(one)
             # "The Book of Why" is called so.
-            own = not known.issuperset(asked.reading.words(one))
+            own = not known.issuperset(words(one))
             if whole and (own or (" " in one and joined_words(one) in said)):
                 found[head] = max((count, one), found.get(head, (0, "")))
     return found
