@@ -10,7 +10,7 @@ from notehop.app.answer.facts import YEAR
 from notehop.app.answer.names import names_of
 from notehop.app.answer.quotes.blocks import Passage
 from notehop.app.answer.quotes.words import WORD_LISTS
-from notehop.indexing.tokens.words import FUNCTION_WORDS, detect_language, fold
+from notehop.indexing.tokens.words import FUNCTION_WORDS, fold
 from notehop.indexing.vault.dates import MONTH_NUMBERS
 
 if TYPE_CHECKING:
@@ -204,22 +204,22 @@ def has_date(text: str) -> bool:
     """Whether a text names a day, month, year or time of day, or how long before or after something."""
     plain = fold(text).casefold()
     return any(pattern.search(plain) for pattern in (_DATE, _OF_MONTH, _APART)) or any(
-        word in _DAYS or (word in MONTH_NUMBERS and len(word) > 3) for word in WORD.findall(plain)
+        not _DAYS.isdisjoint((word, word.removesuffix("s")))
+        or (word in MONTH_NUMBERS and len(word) > 3)
+        for word in WORD.findall(plain)
     )
 
 
 _OCCASION = re.compile(
-    r"\b(?:((?-i:[A-Z][a-z]{2,}))|session|week|day|year|chapter|sprint|season|kw|woche|tag|jahr|kapitel|semaine"
-    r"|semana|settimana) (\d{1,4})\b(?![.,:]\d)|\b[qsw](\d{1,3})\b",
+    r"\b(?:[a-z]*(?:month|moon|monat)|session|week|day|year|chapter|sprint|season|kw|woche|tag|jahr|kapitel"
+    r"|semaine|semana|settimana) (\d{1,4})\b(?![.,:]\d)|\b[qsw](\d{1,3})\b(?![:*)])",
     re.IGNORECASE,
 )
 
 
 def has_occasion(text: str, known: Collection[str] = ()) -> bool:
     """Whether a text has a session, a week or a day of its own calendar: less surely a time than a date."""
-    found = [one for one in _OCCASION.finditer(fold(text)) if (one[2] or one[3]) not in known]
-    # German has a capital for each noun.
-    return any(not one[1] or detect_language([text]) != "de" for one in found)
+    return any((one[1] or one[2]) not in known for one in _OCCASION.finditer(fold(text)))
 
 
 _YEARS = re.compile(r"(?<!\d)(19|20)(\d\d)(?:/(\d\d))?(?![\d%]|[.,]\d| ?(?:[€$£]|eur\b))")

@@ -123,7 +123,7 @@ _PATTERNS: Mapping[Form, str] = {
     r"|oud|groot|ver)|hur (?:manga|mycket))\b",
     "date": r"^(?:\w+ )?(?:when|quand|cuando|quando|nar)\b|\b(?:and when|deadline|birthday|due date"
     r"|what (?:day|year|month|time|date)|which (?:day|year|month|date)|since when|until when"
-    r"|(?:the|next|last) date|wann|datum|en quelle annee|fecha|data|wanneer)\b",
+    r"|(?:the|next|last) date|wann|datum|en quelle annee|fecha|(?:che|quale?)(?: \w+){0,2} data|wanneer)\b",
     "person": r"\b(?:called$|names? of|which (?:company|firm|person|people|author)|what company|who|whos"
     r"|whose|whom|wer|wem|wen|wessen|qui|quien|quienes|chi|quem|wie is)\b",
     "place": r"\b(?:where|wo|woher|wohin|ou|donde|dove|onde|waar|var|which (?:city|country|town))\b",
