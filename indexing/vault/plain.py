@@ -295,10 +295,15 @@ LABELLED = re.compile(
 )
 """The beginning of a line that is an entry of its own: `**SST** – …`, `key:: …`, `Monitor: …`, `KPI – …`."""
 
-ANSWERS = re.compile(
-    r"\s*(?:(\*\*|__|)(?:A|R|Answer|Antwort|Réponse|Respuesta)(?::\1|\1:)\s|→|[-=]>)"
+_ANSWER = re.compile(
+    r"\s*(?:(\*\*|__|)(?:A|R|Answer|Antwort|Réponse|Respuesta) ?\d{0,3}(?::\1|\1:)\s|(→|[-=]>))"
 )
-"""The beginning of a line that answers the one above it."""
+
+
+def answers(above: str, text: str) -> bool:
+    """Whether a text begins as what answers the line above it: `A: …`, or `→ …` behind a question."""
+    found = _ANSWER.match(text)
+    return found is not None and (not found[2] or above.rstrip().endswith("?"))
 
 
 def line_ends(text: str) -> Iterator[int]:
@@ -327,7 +332,7 @@ def _kept_apart(lines: Sequence[str]) -> Iterator[bool]:
     for width, fills, (one, other) in zip(needed, full, pairwise(lines), strict=True):
         label = LABELLED.match(one)
         field = label and label["field"]
-        if field or ANSWERS.match(other) or (LABELLED.match(other) and (label or not fills)):
+        if field or answers(one, other) or (LABELLED.match(other) and (label or not fills)):
             yield True  # a field ends with its line, and a question
         elif other.lstrip("`*_[(\"'“")[:1].islower():
             yield not wrapped and not written and width <= WRAP_COLUMN
@@ -375,7 +380,7 @@ def _goes_on(text: str, end: int) -> bool:
         return True  # "NOTES.ORG", "Which?::That", "until 02.08., then"
     if _BLOCK.search(begun[len(begun.rstrip()) :] + rest[:4]):
         return False
-    if ANSWERS.match(rest) or (begun.rstrip().endswith(".") and _is_inside(text, end)):
+    if answers(begun, rest) or (begun.rstrip().endswith(".") and _is_inside(text, end)):
         return True
     if (_ORDINAL.search(begun) and not _NO_NOUN.match(rest)) or (
         _DAY.search(begun) and _MONTH.match(text, end)

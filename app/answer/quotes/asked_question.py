@@ -59,6 +59,15 @@ class Candidate:
         return self.passage.heading or self.named.source.heading.split(" > ")[-1]
 
 
+def is_asked(read: Sequence[Passage], at: int) -> bool:
+    """Whether a passage is a question that the next one answers."""
+    its, below = read[at], read[at + 1 : at + 2]
+    asks = its.kind in ("prose", "item") and its.text.endswith("?")
+    return asks and any(
+        one.group == its.group and (its.kind == "prose" or one.depth > its.depth) for one in below
+    )
+
+
 # Numbers on one side of which lies what is asked for.
 _BOUND = re.compile(
     r"(?i)\b(?:after|before|since|until|by|than|nach|vor|seit|bis|ab) (?:\w+ )?[\d./-]+"
@@ -223,7 +232,7 @@ class Asked:
             return one.fresh > 0
         plain = fold(one.passage.text).casefold().rstrip(_ENDS)
         if self.question.form != "open" and plain.endswith(self.question.plain.rstrip(_ENDS)):
-            return False  # "Find out who leads the guild."
+            return is_asked(one.read, one.order)  # not "Find out who leads the guild."
         label = one.features["bare"] and not self.has_phrase(one.passage.text)
         return bool(one.features["title_tells"]) or (one.fresh > 0 and not label)
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 from notehop.app.answer.citations import Range, Stretch
 from notehop.app.answer.quotes.blocks import BEHIND, NOTHING, REST, STRUCK, Block, Passage, blocks
-from notehop.indexing.vault.plain import ANSWERS, LABELLED, line_ends
+from notehop.indexing.vault.plain import LABELLED, answers, line_ends
 from notehop.indexing.vault.properties import BETWEEN
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ _OF_WHOM = re.compile(r"(?m)^(?![—–]).*\n+(?=([—–] ?(?!\d)\S.{,160})$(?!
 """A line above one that says whose words it is, which is of no list or dialogue."""
 
 _LABEL = re.compile(r"(\*\*|__)[^*_]+\1:?")
+_ONE_LETTER = re.compile(r".\d*:")
 _WORD = re.compile(r"\w")
 _NUMBER = re.compile(r"\d")
 _TOKEN = re.compile(r"\w+")
@@ -142,6 +143,8 @@ def _passage(
 ) -> Passage:
     """:param breaks: where lines of the block begin that were kept apart."""
     at = bisect_left(block.body.origins, piece.origins[0]) if breaks and piece.origins else 0
+    within = bisect_right(breaks, at) < bisect_left(breaks, at + len(piece.text))
+    as_lines = breaks if block.whole else within and block.kind == "prose"
     return replace(
         block.shape,
         text=piece.words(),
@@ -152,8 +155,7 @@ def _passage(
         mark=block.shape.mark if first else "",
         # A mark may stand in between.
         begins_line=bisect_left(breaks, at - 2) < bisect_right(breaks, at),
-        written=block.shape.written
-        or (piece.text if (block.whole and breaks) or _of_whom(piece.text) else ""),
+        written=block.shape.written or (piece.text if as_lines or _of_whom(piece.text) else ""),
     )
 
 
@@ -178,7 +180,7 @@ def _whole(text: str, spans: Sequence[Range]) -> list[Range]:
         line = text.rfind("\n", 0, start) + 1
         source = line in sources or (line < start and text.startswith(BEHIND, start))
         leads = (marks or _leads(before)) and not before.endswith("\n")
-        leads = leads or (line == start and ANSWERS.match(text, start) is not None)
+        leads = leads or (line == start and answers(before, text[start:end]))
         leads = leads or any(one.start() < start < one.end() for one in struck)
         if found and (source or leads):
             found[-1] = found[-1][0], end
@@ -262,13 +264,17 @@ def _shape_of_entry(block: Block) -> Literal["lines", "card", "command"] | None:
 def _records(body: Stretch) -> list[Stretch]:
     """The labelled lines of a paragraph, with those up to the next that has the label of the first; one
     where fewer are labelled, or by a letter each: question and answer."""
-    ends = [0, *(at for at in line_ends(body.text) if not ANSWERS.match(body.text, at))]
+    text = body.text
+    lines = (
+        at for at in line_ends(text) if not answers(text[max(0, at - 9) : at], text[at : at + 40])
+    )
+    ends = [0, *lines]
     found = (LABELLED.match(body.text, at) for at in ends)
     labels = [label[0].strip() if label else "" for label in found]
     if 2 * sum(map(bool, labels)) < len(labels):
         return [body]
     if labels.count(labels[0]) > 1:
         ends = [at for at, label in zip(ends, labels, strict=True) if label == labels[0]]
-    elif len(labels[0]) == len("Q:"):
+    elif _ONE_LETTER.fullmatch(labels[0]):
         return [body]
     return [body.part(start, end) for start, end in pairwise([*ends, len(body.text)])]

@@ -10,7 +10,7 @@ from itertools import takewhile
 
 from notehop.app.answer.draft import Part, Quote, laid_out
 from notehop.app.answer.material import headings_at
-from notehop.app.answer.quotes.asked_question import Asked, Candidate
+from notehop.app.answer.quotes.asked_question import Asked, Candidate, is_asked
 from notehop.app.answer.quotes.blocks import VIEW, Passage
 from notehop.app.answer.quotes.exact import fits, has_date
 from notehop.app.answer.quotes.passages import CARDS
@@ -145,10 +145,10 @@ class Sections:
         while (last := max(orders)) > one.order and (
             self._leads_away(read[last], one)
             or any(each.lead == read[last].text for each in read[last + 1 : last + 2])
-            or _is_asked(read, last)
+            or is_asked(read, last)
         ):
             orders.remove(last)
-        if _is_asked(read, last):
+        if is_asked(read, last):
             orders.add(last + 1)
         while read[min(orders)].is_fragment:
             orders.remove(min(orders))
@@ -339,13 +339,6 @@ def _is_beginning(above: Collection[int], begin: int, read: Sequence[Passage]) -
     told = own.kind in ("prose", "code")
     same = all(read[at].group == own.group or (told and read[at].kind == "prose") for at in above)
     return same and length_of(read[at] for at in above) <= BEFORE
-
-
-def _is_asked(read: Sequence[Passage], at: int) -> bool:
-    """Whether a passage is a question that the next one answers."""
-    its, below = read[at], read[at + 1 : at + 2]
-    asks = its.kind == "prose" and its.text.endswith("?")
-    return asks and any(one.group == its.group for one in below)
 
 
 def expands(asked: Asked, named: Named) -> bool:
