@@ -164,18 +164,23 @@ class Sections:
         return orders - self._beside_the_point(one, orders, begin), begin
 
     def _on_rows(self, one: Candidate, rows: Collection[int]) -> set[int]:
-        """What stands in the section of a table and names some of its rows by what no other is called."""
-        read, own = one.read, one.passage
-        called: dict[bool, set[str]] = {True: set(), False: set()}
+        """What stands in the section of a table and names some of its rows: has all words that one is called
+        by, or, not at its beginning, a word with a capital that no other is called by."""
+        read, own, told = one.read, one.passage, set[int]()
+        called: dict[bool, list[set[str]]] = {True: [], False: []}
         beside: list[int] = []
         for at, each in enumerate(read):
             if each.group == own.group:
-                called[at in rows].update(self.words(each.text.partition(" | ")[0]))
+                name = re.findall(r"\w{2,}", each.text.partition(" | ")[0])
+                name = [it for it in name if not it.isdecimal() or len(it) >= YEAR]
+                called[at in rows].append({*name} - self.asked.reading.small)
             elif (each.headings, each.part) == (own.headings, own.part) and each.kind in _TOLD:
                 beside.append(at)
-        names = called[True] - called[False] - self.asked.reading.small
-        names = {name for name in names if not name.isdecimal() or len(name) >= YEAR}
-        told = {read[at].block for at in beside if names.intersection(self.words(read[at].text))}
+        for at in beside:
+            said = re.findall(r"\w{2,}", read[at].text)
+            alone = {it for it in said[1:] if it[0].isupper()}.difference(*called[False])
+            if any(name and (name <= {*said} or name & alone) for name in called[True]):
+                told.add(read[at].block)
         return {at for at in beside if read[at].block in told}
 
     def _leads_away(self, passage: Passage, one: Candidate) -> bool:
