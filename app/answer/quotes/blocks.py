@@ -38,10 +38,11 @@ _PROGRAM = re.compile(
     r"|php|swift|scala|css)\b"
 )
 VIEW = re.compile(
-    r"(?:```|~~~)\s*(?:dataview(?:js)?|tasks|query|base|tracker|kanban|calendar|button|meta-bind)\b",
+    r"(?:```|~~~)\s*(?:dataview(?:js)?|tasks|query|base|tracker|kanban|calendar|button|meta-bind"
+    r"|mermaid|plantuml|puml|dot|graphviz|d2|chart)\b",
     re.IGNORECASE,
 )
-"""Blocks in whose place a plugin shows something else: none says what something is."""
+"""Blocks in whose place something else is shown, a drawing too: none says what something is."""
 _FIELD = re.compile(r"[^\W\d_][\w .-]{0,40}:(?: .*[^;{,]| *)")
 
 
@@ -187,8 +188,9 @@ def blocks(text: str) -> Iterator[Block]:
                 yield _row(text, lines, tokens, at, head, shape("row"))
                 headed = False
         elif token.type in _CODE and token.map is not None:
-            group += not marks and before != "paragraph_close"
-            if _is_data(token) and not marks and token.map:
+            data = _is_data(token) and not marks
+            group += not marks and (data or before != "paragraph_close")
+            if data:
                 body = stretch_of(token.content, text, lines[token.map[0] + 1 : token.map[1]])
                 its = shape("prose")
             else:
