@@ -24,7 +24,7 @@ BEHIND = ("— ", "– ")  # begins a line that says whose the words above it ar
 
 _BLOCK_ID = re.compile(r"(?<![ \t])[ \t]+\^[A-Za-z0-9-]+\s*$")
 
-STRUCK = re.compile(r"~~(?=\S).+?(?<=\S)~~", re.DOTALL)
+STRUCK = re.compile(r"~~(?=\S)(?:(?!~~).)+(?<=\S)~~", re.DOTALL)
 _NUMBER = re.compile(r"\d")
 _TOKEN = re.compile(r"\w+")
 _SPELT_OUT = re.compile(

@@ -212,6 +212,9 @@ def _in_doubt(asked: Asked, ranked: Sequence[Candidate]) -> bool:
     top = next((one for one in ranked if asked.is_told_more(one)), ranked[0])
     if weight > UNKNOWN * asked.total or top.features["of_another"]:
         return True
+    left, whole = (asked.reading.words(one) for one in (top.passage.told, top.passage.text))
+    if asked.share(left) < asked.share(whole):
+        return True  # "~~Serve with cream.~~ Serve with yoghurt."
     if asked.question.exact == "date" and not asked.fits(top):
         return True
     if asked.question.compared:

@@ -1,5 +1,7 @@
 """Passages of a note, and how many of them fit in a prompt."""
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,6 +9,9 @@ from hypothesis import strategies as st
 from tests.app.answer.samples import connected, source, split_sentences
 from tests.support import product
 from tests.support.tables import rows
+
+SLOWER = 10
+"""Times as long as other words marks may take; each looked for from each other takes a hundred times."""
 
 
 @pytest.mark.parametrize(("text", "expected"), rows(__file__, "passages"))
@@ -111,3 +116,12 @@ def test_nothing_is_cut_and_everything_is_accounted_for(
         assert shown.get(name, part.text) == part.text
     if len(shown) > 1:
         assert product.count_tokens(found.context) <= window
+
+
+def test_marks_that_do_not_pair_are_read_once() -> None:
+    def took(run: str) -> float:
+        begun = time.perf_counter()
+        product.passages(run * 5_000, split_sentences)
+        return time.perf_counter() - begun
+
+    assert took("~~a ") < SLOWER * took("~/a ")
