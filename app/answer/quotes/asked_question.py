@@ -252,9 +252,15 @@ class Asked:
         exact = self.question.exact
         if exact == "date" and self.is_told_when(one.passage, one.named):
             return True
+        own = one.features["text_share"]
+        if exact == "birthday" and self.facts.days:
+            days = facts_of(one.passage.text, self.reading.language).days
+            if not any(it.agrees(day) for it in self.facts.days for day in days):
+                return False  # "Whose birthday is in May?"
+        heading = one.heading if own or exact != "birthday" else ""
         # A line is named by what its note is called: "Mum 3 March" of "Birthdays".
-        title = one.named.source.title if one.features["text_share"] and exact != "count" else ""
-        words, known, above = self.reading.words, self.numbers, f"{title} {one.heading}"
+        title = one.named.source.title if own and exact != "count" else ""
+        words, known, above = self.reading.words, self.numbers, f"{title} {heading}"
         return fits(self.question, exact, one.passage, above, words, known)
 
     def told_beside_names(self, one: Candidate) -> float:

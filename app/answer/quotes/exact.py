@@ -157,7 +157,9 @@ def fits(
         return True
     if kind in ("birthday", "secret") and asks.search(fold(heading).casefold()):
         # Below "Birthdays" each line with a day tells one, below "Passwords" what is called so.
-        return has_date(text) if kind == "birthday" else bool(re.search(r"[:=–—|] *\S", text))
+        if kind == "birthday":
+            return has_date(_YEAR_ALONE.sub("", text))
+        return re.search(r"[:=–—|] *\S", text) is not None
     # Who names the measure need not say its unit: "price: 35".
     named = asks.search(question.plain) if kind in MEASURES else None
     stems = {*words(f"{named[0]} {said_otherwise(named[0])}")} if named is not None else set[str]()
@@ -167,6 +169,7 @@ def fits(
     return any(word[0].isdigit() for some in behind for word in some) and has_number(text, known)
 
 
+_YEAR_ALONE = re.compile(r"(?<![\d./-])\d{4}(?![\d-])")  # no day of birth
 _BESIDE = re.compile(r"([^\W\d_]+)\W{0,3}[(:=|×]\s*\d")  # "spades (3)"
 
 

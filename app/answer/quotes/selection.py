@@ -127,8 +127,6 @@ class _Selection:
             found = first_of(lambda one: "news" in one.features, found)
         if self.form == "list":
             found = first_of(partial(self._is_introduced, found[0]), found, NEAR)
-        if self.asked.question.exact:
-            found = self._fitting(found)
         if self.form == "reason":
             found = first_of(partial(self._is_cause, found[0]), found)
         if self.form == "definition":
@@ -138,6 +136,8 @@ class _Selection:
             found = first_of(self._explains_alias, found, NEAR)
             if not defines(found[0]) and self._headed(found[0]) != self.asked.about:
                 found = first_of(self._opens_section, found, NEAR)
+        if self.asked.question.exact:
+            found = self._fitting(found)
         if not self.asked.numbers and not _FORMER.search(self.asked.question.plain):
             former = _FORMER.match
             found = first_of(lambda one: not former(fold(one.passage.text).casefold()), found, NEAR)
