@@ -333,7 +333,7 @@ def parts_of_table(
         return [chunk]
     rows = view.chunks(siblings)
     parts = [rows[one] for one in siblings if one in rows]
-    start = end = parts.index(chunk)
+    start = end = [one.id for one in parts].index(chunk.id)
     while start and _goes_on_with_rows(parts[start].text):
         start -= 1
     while _goes_on_with_rows("".join(one.text for one in parts[end + 1 : end + 2])):
