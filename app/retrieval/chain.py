@@ -143,7 +143,7 @@ class QueryChain:
             hits, stages = self._given(query, places), [fresh, around]
         else:
             hits, stages = self._ranked(query, fresh, around)
-            if wanted.fill and (rest := rest_of_tables(self.view, hits)):
+            if wanted.fill and (rest := rest_of_tables(self.view, hits, narrowed.allowed)):
                 # They take nobody's place.
                 own = {one.node.node_id for one in rest}
                 left = [one for one in hits if one.node.node_id not in own]

@@ -267,7 +267,7 @@ def with_most_words(view: Snapshot, query: TracedQuery, hits: Nodes, tokenizer: 
 LONGEST_TABLE = 8  # chunks of the tables that are taken whole
 
 
-def rest_of_tables(view: Snapshot, hits: Nodes) -> Nodes:
+def rest_of_tables(view: Snapshot, hits: Nodes, allowed: AllowedChunks) -> Nodes:
     """The other parts of the tables that the first of the hits have a part of, the best hit's first."""
     first = view.chunks([one.node.node_id for one in hits[:AMONG]])
     found: dict[ChunkId, ChunkRow] = {}
@@ -278,7 +278,7 @@ def rest_of_tables(view: Snapshot, hits: Nodes) -> Nodes:
     known = {one.node.node_id: one.node for one in hits}
     return [
         NodeWithScore(node=known.get(id_) or light_node(id_), score=hits[:AMONG][-1].score)
-        for id_ in [*found][:LONGEST_TABLE]
+        for id_ in among([*found], allowed)[:LONGEST_TABLE]
     ]
 
 
