@@ -126,7 +126,9 @@ def _other_form(word: str, view: Snapshot, tokenizer: Tokenizer) -> str | None:
             known |= {(*tokenizer(one),): len(root) for one in verb}
     there = sorted(one for one in known if [*one] != own and all(map(often, one)))
     for best in sorted(there, key=lambda one: (-known[one], -often(one[0]))):
-        if found := [one for one in _written(best, view, verbs=True) if (*tokenizer(one),) == best]:
+        found = [one for one in _written(best, view, verbs=True) if (*tokenizer(one),) == best]
+        # Who "leitet" is not told by every "Leitung".
+        if found := [one for one in found if plain.endswith(("e", "en")) or "ung" not in one[-5:]]:
             return min(found)
     return None
 

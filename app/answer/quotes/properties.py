@@ -14,7 +14,7 @@ from notehop.app.answer.quotes.asked_question import Asked, Candidate
 from notehop.app.answer.quotes.blocks import Passage
 from notehop.app.answer.quotes.exact import FILED_ON, WORD, has_date, is_doer
 from notehop.app.answer.quotes.passages import properties
-from notehop.app.answer.quotes.reading import MET, NAMING, Named
+from notehop.app.answer.quotes.reading import NAMING, Named
 from notehop.app.answer.quotes.sections import length_of
 from notehop.app.answer.quotes.words import WORD_LISTS
 from notehop.indexing.tokens.words import fold
@@ -100,7 +100,7 @@ class AskedProperties:
             # The "uptime target" is another than the target; "current" only asks for news.
             before = {word for key in asked for word in self._before(key)}
             return named.subject or not (before & left) - names - {*self.words(one.passage.text)}
-        if left and all(one.share_in(names) >= MET for one in self.asked.terms if one.word in left):
+        if left and left <= names:
             return True
         # A key of two words is as good as a name, where no other note is named.
         others = frozenset[str]().union(*map(self.asked.name_words, self.sources)) - names

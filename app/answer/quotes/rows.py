@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import chain, groupby
 
+from notehop.app.answer.facts import YEAR
 from notehop.app.answer.quotes.asked_question import Asked, Candidate
 from notehop.app.answer.quotes.blocks import Passage
 from notehop.app.answer.quotes.words import WORD_LISTS
@@ -19,6 +20,7 @@ MOST_ROWS = (
 )
 
 
+_DAY = re.compile(rf"\b{YEAR}-\d\d|\.{YEAR}\b")
 _SEVERAL = re.compile(r"[,:] |[;()/]| [–—-] ")
 _OTHERS = re.compile(rf"\b(?:{'|'.join(WORD_LISTS['others'])})\b")
 
@@ -74,16 +76,16 @@ def rows_asked(
     if top is None or not (counts or {"list", "open"} & forms):
         return []
     rows = [one for one in places(top) if one.passage.kind == "row"]
-    meant = _meant(top, rows, asked)
+    meant, counted = _meant(top, rows, asked)
     if len(meant) == 1 and not (counts or "list" in forms):
         return []
     some = f"The first {MOST_ROWS} of " if len(meant) > MOST_ROWS else ""
-    name = f"{some}{len(meant)} rows of what was found" if len(meant) > 1 else ""
+    name = f"{some}{len(meant)} rows of what was found" if len(meant) > 1 and counted else ""
     groups = [[*its] for _, its in groupby(meant[:MOST_ROWS], lambda one: one.source)]
     return [(its, "" if at else name) for at, its in enumerate(groups)]
 
 
-def _meant(top: Candidate, rows: Sequence[Candidate], asked: Asked) -> list[Candidate]:
+def _meant(top: Candidate, rows: Sequence[Candidate], asked: Asked) -> tuple[list[Candidate], bool]:
     """Of a table of which several rows are asked for, those of whose cells the question has most, or that are
     called by all that is asked, and those of other tables with as much in columns of the same names; empty
     where these are all or none, or where the question is for others than have it.
@@ -92,9 +94,8 @@ def _meant(top: Candidate, rows: Sequence[Candidate], asked: Asked) -> list[Cand
     :param rows: all that were found, in text order.
     """
     if _OTHERS.search(asked.question.plain):
-        return []
+        return [], False
     words, own = asked.reading.words, _columns(top.passage)
-    lead = frozenset(words(top.passage.lead))
     agreeing = [_agreeing(one.passage, asked) for one in rows]
     columns = {one for its in agreeing for one in its}.intersection(own)
     columns = {one for one in columns if not asked.words.isdisjoint(words(one))} or {*own}
@@ -104,7 +105,8 @@ def _meant(top: Candidate, rows: Sequence[Candidate], asked: Asked) -> list[Cand
         if one.passage.lead == top.passage.lead or (its and its.keys() <= {*own})
     ]
     count = Counter(chain(*(held & asked.words for _, _, held in read)))
-    left = asked.words - lead - {word for word in count if count[word] == len(read)}
+    heads = words(" ".join({one.passage.lead for one, _, _ in read}))
+    left = asked.words.difference(heads) - {word for word in count if count[word] == len(read)}
     # A word that one row alone has is there by chance; of several values one is enough.
     values = words(" ".join(cell for _, its, _ in read for _, cell in its.values()))
     more = {word for word in left if count[word] > 1}.difference(values)
@@ -119,7 +121,7 @@ def _meant(top: Candidate, rows: Sequence[Candidate], asked: Asked) -> list[Cand
             (sum(size for size, _ in its.values()), sure) if sure or by_value else (0, False)
         )
     meant = [one for (one, _, _), its in zip(read, agrees, strict=True) if its == max(agrees)]
-    return meant if any(max(agrees)) and len(meant) < len(read) else []
+    return (meant if any(max(agrees)) and len(meant) < len(read) else []), left <= count.keys()
 
 
 def _held(row: Candidate, asked: Asked) -> frozenset[str]:
@@ -132,14 +134,18 @@ def _agreeing(row: Passage, asked: Asked) -> dict[str, tuple[int, str]]:
     word of their head by chance, with how much of it and what it is."""
     said, words = joined_words(asked.question.text), asked.reading.words
     found: dict[str, tuple[int, str]] = {}
+    # What was of a year is told by its day, and not by the year that it is from.
+    dated = _DAY.search(row.text) is not None
     for head, cell in zip(_columns(row), _cells(row.written), strict=False):
         known = asked.reading.small.union(words(head))
         for one in _SEVERAL.split(cell):
             whole, count = asked.agreement(one)
             # "The Book of Why" is called so.
             own = not known.issuperset(words(one))
-            if whole and (own or (" " in one and joined_words(one) in said)):
-                found[head] = max((count, one), found.get(head, (0, "")))
+            year = dated and re.fullmatch(YEAR, one)
+            if whole and not year and (own or (" " in one and joined_words(one) in said)):
+                before, cells = found.get(head, (0, ""))
+                found[head] = before + count, f"{cells} {one}"
     return found
 
 

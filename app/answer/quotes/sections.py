@@ -179,7 +179,8 @@ class Sections:
         for at in beside:
             said = re.findall(r"\w{2,}", read[at].text)
             alone = {it for it in said[1:] if it[0].isupper()}.difference(*called[False])
-            if any(name and (name <= {*said} or name & alone) for name in called[True]):
+            named = (one for one in called[True] if len(one) > 1 or not "".join(one).islower())
+            if any(name and (name <= {*said} or name & alone) for name in named):
                 told.add(read[at].block)
         return {at for at in beside if read[at].block in told}
 
