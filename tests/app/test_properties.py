@@ -1,6 +1,5 @@
 """Properties are text: found, quoted with their lines and shown; what says nothing is no hit."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -8,7 +7,7 @@ import pytest
 from tests.doors.conftest import vault as vault
 from tests.doors.conftest import where as where
 from tests.support.product import VaultHandle
-from tests.support.real_index import opened_with
+from tests.support.real_index import opened_with, vault_of_rows
 from tests.support.tables import rows
 
 pytestmark = pytest.mark.model
@@ -57,12 +56,8 @@ def test_a_property_answers(
     assert says in lines_of(where[0], path, cited.quote_lines or cited.lines)
 
 
-@pytest.fixture(scope="module")
-def cards(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultHandle]:
-    """Notes that have hardly anything but properties, and link people and days in them."""
-    notes = dict(one.values for one in rows(__file__, "cards"))
-    with opened_with(tmp_path_factory.mktemp("cards"), notes) as opened:
-        yield opened
+cards = vault_of_rows(__file__, "cards")
+"""Notes that have hardly anything but properties, and link people and days in them."""
 
 
 @pytest.mark.parametrize(("question", "says"), rows(__file__, "a_card_answers"))

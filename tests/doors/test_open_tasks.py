@@ -1,13 +1,12 @@
 """Questions for open tasks are answered by the boxes that are not ticked, as they stand in the notes."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from notehop import open_vault
 from tests.support.product import VaultHandle
-from tests.support.real_index import opened_with
+from tests.support.real_index import vault_of_rows
 from tests.support.scripted_llm import ScriptedLLM
 from tests.support.tables import rows
 
@@ -72,11 +71,7 @@ def test_filters_leave_some(vault: VaultHandle) -> None:
     assert items(vault.ask("open tasks path:2026-03-05").answer) == ["Pay the rent ⏫"]
 
 
-@pytest.fixture(scope="module")
-def choir(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultHandle]:
-    notes = dict(one.values for one in rows(__file__, "choir"))
-    with opened_with(tmp_path_factory.mktemp("choir"), notes) as opened:
-        yield opened
+choir = vault_of_rows(__file__, "choir")
 
 
 @pytest.mark.parametrize(("question", "tasks"), rows(__file__, "those_of_a_folder_or_a_day"))

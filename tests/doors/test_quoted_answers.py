@@ -10,7 +10,7 @@ import pytest
 from tests.support.commands import options, printed
 from tests.support.notes import notes_of
 from tests.support.product import Answer, VaultHandle
-from tests.support.real_index import opened_with
+from tests.support.real_index import opened_with, vault_of_rows
 from tests.support.tables import rows
 
 pytestmark = pytest.mark.model
@@ -168,11 +168,7 @@ def test_of_a_manual(manual: VaultHandle, question: str, begins: str, never: str
     assert hit.text.split("\n")[:2] == ["```", lines[hit.lines[0] - 1]]
 
 
-@pytest.fixture(scope="module")
-def village(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultHandle]:
-    notes = dict(one.values for one in rows(__file__, "village"))
-    with opened_with(tmp_path_factory.mktemp("village"), notes) as opened:
-        yield opened
+village = vault_of_rows(__file__, "village")
 
 
 @pytest.mark.parametrize(("question", "begins", "says", "never"), rows(__file__, "of_a_village"))

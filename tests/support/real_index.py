@@ -15,6 +15,7 @@ from filelock import FileLock
 
 from tests.support import product
 from tests.support.notes import write_notes
+from tests.support.tables import rows
 
 CACHE = Path(__file__).parents[2] / ".cache"
 """What is made once for the whole suite, and for those that follow."""
@@ -92,6 +93,21 @@ def opened_with(
     place = real_index(write_notes(folder / "Vault", notes), folder / "index", **overrides)
     with product.open_place(place, llm) as opened:
         yield opened
+
+
+def vault_of_rows(test: str, table: str) -> Any:
+    """A fixture of a test's module: a vault of the notes that a table beside it lists, opened.
+
+    :param test: the file of the module, as :func:`tests.support.tables.rows` takes it.
+    """
+
+    @pytest.fixture(scope="module")
+    def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[product.VaultHandle]:
+        notes = dict(one.values for one in rows(test, table))
+        with opened_with(tmp_path_factory.mktemp(table), notes) as vault:
+            yield vault
+
+    return opened
 
 
 def copied(made: Path, to: Path) -> tuple[Path, Path]:

@@ -88,7 +88,8 @@ def rows_asked(
 def _meant(top: Candidate, rows: Sequence[Candidate], asked: Asked) -> tuple[list[Candidate], bool]:
     """Of a table of which several rows are asked for, those of whose cells the question has most, or that are
     called by all that is asked, and those of other tables with as much in columns of the same names; empty
-    where these are all or none, or where the question is for others than have it.
+    where these are all or none, or where the question is for others than have it. With them, whether each
+    word of the question stands in some row, so that they may be counted.
 
     :param top: a row of the table.
     :param rows: all that were found, in text order.

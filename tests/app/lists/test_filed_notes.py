@@ -1,21 +1,15 @@
 """Lists of notes, and of their open tasks, in a vault whose notes are filed by properties that link."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from tests.support.product import VaultHandle
-from tests.support.real_index import opened_with
+from tests.support.real_index import vault_of_rows
 from tests.support.tables import rows
 
 pytestmark = pytest.mark.model
 
 
-@pytest.fixture(scope="module")
-def filed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultHandle]:
-    notes = dict(one.values for one in rows(__file__, "notes"))
-    with opened_with(tmp_path_factory.mktemp("filed"), notes) as opened:
-        yield opened
+filed = vault_of_rows(__file__, "notes")
 
 
 @pytest.mark.parametrize(("question", "tasks"), rows(__file__, "open_tasks"))

@@ -1,6 +1,5 @@
 """Words that say little: common in the vault, of templates, of lists of links."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -10,7 +9,7 @@ from llama_index.core.schema import NodeWithScore, TextNode
 
 from tests.support import product
 from tests.support.fake_index import FakeIndex
-from tests.support.real_index import opened_with
+from tests.support.real_index import vault_of_rows
 from tests.support.tables import rows
 
 
@@ -89,11 +88,7 @@ def test_a_note_named_exactly_keeps_its_place() -> None:
     assert back(named, hit("b.md:0", 0.6))[0] is named
 
 
-@pytest.fixture(scope="module")
-def yard(tmp_path_factory: pytest.TempPathFactory) -> Iterator[product.VaultHandle]:
-    notes = dict(one.values for one in rows(__file__, "yard"))
-    with opened_with(tmp_path_factory.mktemp("yard"), notes) as opened:
-        yield opened
+yard = vault_of_rows(__file__, "yard")
 
 
 @pytest.mark.model
