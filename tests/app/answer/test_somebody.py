@@ -1,5 +1,7 @@
 """Whom "they" may mean after an answer to "who"."""
 
+from collections.abc import Sequence
+
 import pytest
 
 from tests.support.product import read_question, somebody_in
@@ -15,8 +17,8 @@ from tests.support.product import read_question, somebody_in
 def test_a_label_of_the_question_tells_whom_its_line_names_first(
     question: str, quote: str, whom: str
 ) -> None:
-    def named(names: object) -> list[str]:
-        return [one for one in ("Ada", "Lee") if one in names]  # type: ignore[operator]
+    def named(names: Sequence[str]) -> list[str]:
+        return [one for one in ("Ada", "Lee") if one in names]
 
     told = somebody_in(
         "Mill Row", quote, read_question(question), lambda text: [(0, len(text))], named
