@@ -65,8 +65,7 @@ def _document(app: FastAPI, needs_token: bool) -> dict[str, Any]:
 _PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>notehop: the HTTP API</title><link rel="icon" href="/static/icon.svg" type="image/svg+xml">
-<link rel="stylesheet" href="/static/css/tokens.css"><link rel="stylesheet" href="/static/css/page.css">
-<link rel="stylesheet" href="/static/css/prose.css"></head>
+<link rel="stylesheet" href="/static/page.css"></head>
 <body><main class="prose"><h1>notehop: the HTTP API</h1>
 <p>For programs, with all schemas: <a href="/openapi.json">openapi.json</a>. The page for people is at
 <a href="/">/</a>.</p>"""

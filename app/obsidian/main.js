@@ -14,7 +14,7 @@ const QUIET = 2500; // ms without a change before the open note counts as change
 const LONGEST = 2000; // characters of any field of a message
 const PATIENCE = 15_000; // ms that the pane has to say that it is there
 
-/** What the pane may say, and of which type each field is; web/static/pane/plugin.js has the same table. */
+/** What the pane may say, and of which type each field is; web/static/pane.js has the same table. */
 const HEARD = {
   ready: {},
   open: { path: "string", line: "number", at: "string", tab: "boolean" },

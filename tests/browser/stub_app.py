@@ -54,7 +54,7 @@ def open_app(context: BrowserContext, vault: Path, address: str, **given: Any) -
 
     context.route(f"{HERE}/**", served)
     context.route("**/pane", renamed)
-    context.route("**/static/pane/plugin.js", renamed)
+    context.route("**/static/pane.js", renamed)
     page = context.new_page()
     page.expose_function("requested", requested)
     page.goto(f"{HERE}/")

@@ -1,7 +1,5 @@
 // Speaks with the server: JSON both ways, server-sent events, problem details, and the token.
 
-import { askToken, keptToken } from "./token.js";
-
 /** What the server says is wrong (RFC 9457), or that it does not answer. */
 export class Problem extends Error {
   constructor({ title, detail, status, type }) {
@@ -122,4 +120,48 @@ export async function* events(path, body, signal) {
 /** Snippets (and an answer) as HTML. */
 export function render(texts, query, { answer = "", signal } = {}) {
   return post("/web/render", { snippets: texts, query, answer }, signal);
+}
+
+// The token of a server that wants one. It lives as long as the tab, and goes in a header.
+
+const KEY = "notehop.token";
+let asking = null;
+let given = null;
+
+/** Use a token that is kept elsewhere, and here in memory alone; `refuse` is called, and throws, where it will not do. */
+export function useToken(token, refuse) {
+  given = { token, refuse };
+}
+
+function keptToken() {
+  return given ? given.token : sessionStorage.getItem(KEY);
+}
+
+/** Resolves when there is a token to try; requests that wait together ask once. */
+async function askToken(wrong) {
+  if (given) return given.refuse(wrong);
+  if (wrong) sessionStorage.removeItem(KEY);
+  asking ??= ask(wrong).finally(() => { asking = null; });
+  return asking;
+}
+
+function ask(wrong) {
+  const dialog = document.getElementById("door");
+  const field = document.getElementById("door-token");
+  const form = document.getElementById("door-form");
+  document.getElementById("door-title").textContent = wrong
+    ? "That token is not the one" : "This server asks for a token";
+  field.value = "";
+  return new Promise((resolve) => {
+    const stay = (event) => event.preventDefault();
+    dialog.addEventListener("cancel", stay);
+    form.addEventListener("submit", () => {
+      sessionStorage.setItem(KEY, field.value.trim());
+      field.value = "";
+      dialog.removeEventListener("cancel", stay);
+      resolve();
+    }, { once: true });
+    if (!dialog.open) dialog.showModal();
+    field.focus();
+  });
 }

@@ -1,18 +1,17 @@
-// The page: addresses and keys. Each view draws itself.
+// The page: addresses, vaults and keys. Each view draws itself.
 
-import { isProblem } from "./api.js";
+import { get, isProblem, vaultUrl } from "./api.js";
 import * as ask from "./views/ask.js";
 import * as capture from "./views/capture.js";
-import { address } from "./dom.js";
+import { address, h, put } from "./dom.js";
 import * as graph from "./views/graph.js";
 import * as reader from "./views/reader.js";
 import * as search from "./views/search.js";
 import * as status from "./views/status.js";
-import { isOwn, own } from "./talks.js";
-import { offerVaults } from "./vaults.js";
 
 const views = { ask, search, capture, graph, status };
 const root = document.getElementById("view");
+const choice = document.getElementById("vault");
 const vault = { name: "" };
 const first = location.hash || "#/ask";
 let current = {}; // the view that is shown and its address, once there is one
@@ -76,6 +75,35 @@ function draw(view, params, hash) {
 
 function close() {
   location.hash = current.hash;
+}
+
+// Addresses of questions. What this page asked is asked at once; a question in an address that it did not
+// make is only written into the field: whoever leads a browser here must not ask for its user.
+
+const OWN = "notehop.own ";
+
+/** Remember an address that this page leads to by itself. */
+function own(hash) {
+  sessionStorage.setItem(OWN + hash, "");
+}
+
+function isOwn(hash) {
+  return sessionStorage.getItem(OWN + hash) !== null;
+}
+
+// Vaults. Each has a page of its own, below its address.
+
+/** Show the switch, if there is a choice; the name of this page's vault as the app has it. */
+async function offerVaults() {
+  const { vaults } = await get("/vaults");
+  const own = vaults.find(({ url }) => decodeURIComponent(url) === decodeURIComponent(vaultUrl())) || vaults.find((one) => one.default);
+  put(choice, vaults.map((one) => h("option", { value: one.default ? "" : one.url, selected: one === own }, one.name)));
+  choice.hidden = vaults.length < 2;
+  choice.addEventListener("change", () => {
+    // What was asked or looked for is asked of the other vault.
+    location.href = `${choice.value}/${/^#\/(?:ask|search|status)/.exec(location.hash) ? location.hash : ""}`;
+  });
+  return own?.vault ?? "";
 }
 
 /** Learn the name of the vault, for titles and for links into the app, and which others there are. */

@@ -3,9 +3,7 @@
 import { events, get, isProblem, Problem, render } from "../api.js";
 import { connectedCard, connectedNotes, dress, sourceCard } from "../cards.js";
 import { doubts, leftOut, legend, quoteIn, support } from "../evidence.js";
-import { address, encoded, folderOf, h, hovers, noteHref, plural, put, rendered, say } from "../dom.js";
-import { behind, failure, filtered, searchedFor, waiting, warned } from "../states.js";
-import { newTalk } from "../talks.js";
+import { address, behind, encoded, failure, filtered, folderOf, h, hovers, noteHref, plural, put, rendered, say, searchedFor, waiting, warned } from "../dom.js";
 
 const KEPT = 20;
 const answers = new Map();
@@ -383,4 +381,10 @@ function made(answer) {
   const quoted = answer.mode === "extractive" ? "Your notes in their own words: no language model is set" : "";
   const written = answer.model ? `Written by ${answer.model} from the sources below` : quoted;
   return h("p", { class: "made" }, [written, seconds, behind(answer.pending)].filter(Boolean).join(" · "));
+}
+
+/** A name for a new conversation. */
+function newTalk() {
+  const bytes = crypto.getRandomValues(new Uint8Array(12));
+  return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }

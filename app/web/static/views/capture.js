@@ -2,8 +2,7 @@
 
 import { isProblem, post } from "../api.js";
 import { relatedCard } from "../cards.js";
-import { appHref, copy, h, hovers, nameOf, plural, put, say } from "../dom.js";
-import { failure, waiting } from "../states.js";
+import { appHref, copy, failure, h, hovers, nameOf, plural, put, say, waiting } from "../dom.js";
 
 const draft = { text: "", title: "", tags: "" }; // survives a look at another view
 

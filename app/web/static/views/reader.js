@@ -1,9 +1,8 @@
 // The reading view: a note beside what led to it, with its links, backlinks and mentions.
 
 import { get } from "../api.js";
-import { address, appHref, copy, encoded, folderOf, h, hasLines, isRead, lineHref, moment, nameOf, noteHref, put, rendered, say } from "../dom.js";
+import { address, appHref, copy, encoded, failure, folderOf, h, hasLines, isRead, lineHref, loader, moment, nameOf, noteHref, put, rendered, say, waiting } from "../dom.js";
 import { mark } from "../evidence.js";
-import { failure, loader, waiting } from "../states.js";
 
 const aside = document.getElementById("reader");
 let asked = {}; // what is shown, or will be

@@ -2,8 +2,7 @@
 
 import { post, render } from "../api.js";
 import { connectedCard, connectedNotes, dress, sourceCard } from "../cards.js";
-import { h, hovers, plural, put, say } from "../dom.js";
-import { behind, empty, filtered, loader, searchedFor, waiting, warned } from "../states.js";
+import { behind, empty, filtered, h, hovers, loader, plural, put, say, searchedFor, waiting, warned } from "../dom.js";
 
 const PAUSE = 220; // ms without a key before a search begins
 

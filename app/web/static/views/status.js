@@ -1,8 +1,7 @@
 // The view of the index: is it up to date, what of the vault is in it, and what is not and why.
 
 import { get } from "../api.js";
-import { h, moment, plural, put } from "../dom.js";
-import { loader, waiting } from "../states.js";
+import { h, loader, moment, plural, put, waiting } from "../dom.js";
 
 export const title = "Status";
 
