@@ -58,7 +58,7 @@ def ask(
     literal: bool = LITERAL,
 ) -> None:
     """Answer a question from the vault, with citations and connected notes."""
-    from notehop.app.cli.show_answer import show_answer
+    from notehop.app.cli.show import show_answer
     from notehop.app.models import Query
 
     query = how.query(Query, words(question), filters, literal)
@@ -80,7 +80,7 @@ def chat(options: PlaceOptions) -> None:
     """
     from secrets import token_hex
 
-    from notehop.app.cli.show_answer import show_answer
+    from notehop.app.cli.show import show_answer
     from notehop.app.models import Query, as_query
 
     place = options.place()
@@ -139,7 +139,7 @@ def search(
     literal: bool = LITERAL,
 ) -> None:
     """List the passages that match, with the notes they are linked with."""
-    from notehop.app.cli.show_answer import show_hits
+    from notehop.app.cli.show import show_hits
     from notehop.app.models import SearchQuery
 
     kind = "notes" if notes else "chunks"
@@ -164,7 +164,7 @@ def browse(
     most: int = option(20, "--max", "Notes at most.", min=1, max=100),
 ) -> None:
     """List the notes that are linked with a note, best first."""
-    from notehop.app.cli.show_lists import as_text
+    from notehop.app.cli.show import as_text
     from notehop.app.models import BrowseQuery, as_query
     from notehop.app.models.text import browse_text
     from notehop.app.services.notes.find_note import from_here
@@ -188,7 +188,7 @@ def suggest(
     limit: int = option(10, "--limit", "Links at most.", min=1, max=100),
 ) -> None:
     """Suggest links that a note or the vault lacks, with the sentence that shows each; nothing is written."""
-    from notehop.app.cli.show_lists import as_text
+    from notehop.app.cli.show import as_text
     from notehop.app.models import SuggestQuery, as_query
     from notehop.app.models.text import suggestions_text
     from notehop.app.services.notes.find_note import from_here
@@ -206,7 +206,7 @@ def themes(
     most: int | None = option(None, "--max", "Themes that are listed at most.", min=1, max=50),
 ) -> None:
     """List the themes of the vault."""
-    from notehop.app.cli.show_lists import show_themes
+    from notehop.app.cli.show import show_themes
     from notehop.app.models import ThemesQuery, as_query
 
     wanted = as_query(ThemesQuery, {"max": most, "filters": filters.given()})

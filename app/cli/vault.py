@@ -60,7 +60,7 @@ def index(
         agree=agreement(yes=yes),
         command="notehop index",
     )
-    from notehop.app.cli.show_lists import show_report
+    from notehop.app.cli.show import show_report
     from notehop.indexing.report import Update, news_line
 
     if options.json:
@@ -106,7 +106,7 @@ def links(
             raise UsageError(f"--json and --format {graph} are two outputs; leave one out")
         _print_graph(place, graph)
         return
-    from notehop.app.cli.show_lists import as_values, show_links
+    from notehop.app.cli.show import as_values, show_links
     from notehop.app.services.links import list_links
 
     found, leading, problems = list_links(place, note)
@@ -175,7 +175,7 @@ def status(
     egress: bool = option(False, "--egress", "What went to which host for language models."),
 ) -> None:
     """Say what the index holds and whether it is up to date."""
-    from notehop.app.cli.show_status import show_egress, show_status
+    from notehop.app.cli.show import show_egress, show_status
     from notehop.app.services.status import egress_report, index_status
 
     place = options.place()
@@ -192,7 +192,7 @@ def doctor(
     from notehop.app.services.doctor import examine
 
     report = examine(options.place(), kind)
-    from notehop.app.cli.show_status import show_doctor
+    from notehop.app.cli.show import show_doctor
     from notehop.app.problems import FAILED
 
     named = {"vault": options.vault, "index-dir": options.index_dir}
