@@ -16,7 +16,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from notehop.app.api.app import create_app
-from notehop.app.api.guard import is_loopback
+from notehop.app.api.middleware import is_loopback
 from notehop.app.api.workers import Workers
 from notehop.app.mcp.http import HttpTransport
 from notehop.app.services.open_vault import Place

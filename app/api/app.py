@@ -13,8 +13,7 @@ from fastapi import APIRouter, FastAPI
 
 from notehop.app.api import openapi
 from notehop.app.api.errors import HANDLERS
-from notehop.app.api.guard import Guard
-from notehop.app.api.middleware import BodyLimit, Outermost
+from notehop.app.api.middleware import BodyLimit, Guard, Outermost
 from notehop.app.api.openapi import REFUSED
 from notehop.app.api.routes import Prove, routes
 from notehop.app.api.workers import Workers

@@ -14,7 +14,7 @@ from fastapi.openapi.utils import get_openapi
 from fastapi.responses import HTMLResponse
 from pydantic import Field, TypeAdapter
 
-from notehop.app.api.guard import OPEN
+from notehop.app.api.middleware import OPEN
 from notehop.app.models import StreamEvent
 
 STREAM = {"text/event-stream": {"schema": {"$ref": "#/components/schemas/StreamEvent"}}}

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from notehop.app import models
 from notehop.app.api.errors import error_response
-from notehop.app.api.guard import OPENS, TRUSTED, from_here
+from notehop.app.api.middleware import OPENS, TRUSTED, from_here
 from notehop.app.api.openapi import STREAM
 from notehop.app.api.workers import Workers, stream
 from notehop.app.problems import failure_of

@@ -28,7 +28,7 @@ _HOMES: dict[str, str] = {
     "notehop.app.answer.quotes.question": "read=read_question",
     "notehop.app.answer.quotes.reading": "Named Reading Vectors",
     "notehop.app.answer.quotes.scoring": "score=score_passages",
-    "notehop.app.api.guard": "is_loopback",
+    "notehop.app.api.middleware": "is_loopback",
     "notehop.app.evaluation.questions": "KnownQuestion=Question",
     "notehop.app.evaluation.variants": "EvaluationPlan=Plan",
     "notehop.app.models.query": "Query",
