@@ -16,7 +16,6 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from notehop.app import models
 from notehop.app.api.errors import error_response
 from notehop.app.api.middleware import OPENS, TRUSTED, from_here
-from notehop.app.api.openapi import STREAM
 from notehop.app.api.workers import Workers, stream
 from notehop.app.problems import failure_of
 from notehop.app.services.notes.browse import MOST
@@ -25,6 +24,9 @@ from notehop.app.services.vault import VaultHandle
 from notehop.app.services.vaults import ASKED, NAMED, LazyVault, Vaults, below
 
 JSON = "application/json"
+
+STREAM = {"text/event-stream": {"schema": {"$ref": "#/components/schemas/StreamEvent"}}}
+"""What the schema says of a stream."""
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST)]
 
