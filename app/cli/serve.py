@@ -132,7 +132,7 @@ def mcp(
     options = options.with_vault(folder)
     places = options.places(vault)
     _few_arenas()
-    from notehop.app.mcp.stdio import serve
+    from notehop.app.mcp.server import serve_stdio
     from notehop.app.services.vaults import Vaults
 
-    serve(Vaults.at(places, "notehop mcp", options.config), follow=watch)
+    serve_stdio(Vaults.at(places, "notehop mcp", options.config), follow=watch)

@@ -137,7 +137,7 @@ def test_nothing_heavy_is_loaded_before_the_first_reply() -> None:
     heavy = ("torch", "llama_index", "numpy", "sqlalchemy", "networkx", "onnxruntime", "fastapi")
     code = (
         "import sys\n"
-        "import notehop.app.cli.serve, notehop.app.mcp.stdio, notehop.app.services.open_vault\n"
+        "import notehop.app.cli.serve, notehop.app.mcp.server, notehop.app.services.open_vault\n"
         f"print([name for name in {heavy!r} if name in sys.modules])"
     )
     result = subprocess.run(
