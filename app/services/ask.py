@@ -15,7 +15,6 @@ from typing import Any
 from llama_index.core.schema import NodeWithScore
 
 from notehop.app import models
-from notehop.app.answer.condense import history, standalone
 from notehop.app.answer.context import body, one_line
 from notehop.app.answer.conversation import (
     FEW,
@@ -43,6 +42,7 @@ from notehop.app.answer.names import names_of
 from notehop.app.answer.quotes.question import read as question
 from notehop.app.answer.quotes.reading import refers, somebody_in
 from notehop.app.answer.synthesizer import NotehopQueryEngine
+from notehop.app.answer.writing import history, standalone
 from notehop.app.lists.follow_up import going_on
 from notehop.app.problems import problem, reason_of
 from notehop.app.retrieval.chain import Wanted

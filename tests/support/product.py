@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[2]
 
 _HOMES: dict[str, str] = {
-    "notehop.app.answer.condense": "LONGEST",
+    "notehop.app.answer.writing": "LONGEST",
     "notehop.app.answer.conversation": "subject_of",
     "notehop.app.answer.quotes.asked_question": "Asked=AskedQuestion",
     "notehop.app.answer.quotes.extractive": "features=decision_features THEMES",
