@@ -43,7 +43,7 @@ from notehop.app.answer.quotes.question import read as question
 from notehop.app.answer.quotes.reading import refers, somebody_in
 from notehop.app.answer.synthesizer import NotehopQueryEngine
 from notehop.app.answer.writing import history, standalone
-from notehop.app.lists.follow_up import going_on
+from notehop.app.lists.rewording import going_on
 from notehop.app.problems import problem, reason_of
 from notehop.app.retrieval.chain import Wanted
 from notehop.app.retrieval.components import TracedQuery
