@@ -15,9 +15,9 @@ from notehop.app.answer.context import body, one_line
 from notehop.app.answer.draft import Draft, of_a_kind
 from notehop.app.answer.material import Material
 from notehop.app.answer.names import names_of
+from notehop.app.answer.quotes import WORD_LISTS
 from notehop.app.answer.quotes.question import ARTICLE, is_asked_by, read
 from notehop.app.answer.quotes.reading import refers
-from notehop.app.answer.quotes.words import WORD_LISTS
 from notehop.app.answer.synthesizer import VaultSynthesizer, respond
 from notehop.app.models.query import Filters
 from notehop.app.retrieval.intents import SMALL

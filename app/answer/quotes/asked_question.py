@@ -9,11 +9,11 @@ from functools import cached_property
 
 from notehop.app.answer.facts import YEAR, Facts, facts_of
 from notehop.app.answer.names import names_of
+from notehop.app.answer.quotes import by_language
 from notehop.app.answer.quotes.blocks import Passage
 from notehop.app.answer.quotes.exact import DIGITS, fits, has_date, numbered, said_otherwise
 from notehop.app.answer.quotes.question import COMPARATIVE, Question, form_words, says_form
 from notehop.app.answer.quotes.reading import NAMING, Named, Reading, Term
-from notehop.app.answer.quotes.words import by_language
 from notehop.app.retrieval.intents import NEWEST
 from notehop.indexing.tokens.words import fold, joined_words
 from notehop.indexing.vault.dates import MONTH_NUMBERS

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from notehop.app.answer.facts import YEAR
 from notehop.app.answer.names import names_of
+from notehop.app.answer.quotes import WORD_LISTS
 from notehop.app.answer.quotes.blocks import Passage
-from notehop.app.answer.quotes.words import WORD_LISTS
 from notehop.indexing.tokens.words import FUNCTION_WORDS, fold
 from notehop.indexing.vault.dates import MONTH_NUMBERS
 

@@ -10,13 +10,13 @@ from itertools import pairwise
 
 from notehop.app.answer.draft import Quote
 from notehop.app.answer.names import names_of
+from notehop.app.answer.quotes import WORD_LISTS
 from notehop.app.answer.quotes.asked_question import Asked, Candidate
 from notehop.app.answer.quotes.blocks import Passage
 from notehop.app.answer.quotes.exact import FILED_ON, WORD, has_date, is_doer
 from notehop.app.answer.quotes.passages import properties
 from notehop.app.answer.quotes.reading import NAMING, Named
 from notehop.app.answer.quotes.sections import length_of
-from notehop.app.answer.quotes.words import WORD_LISTS
 from notehop.indexing.tokens.words import fold
 from notehop.indexing.vault.plain import LABELLED
 from notehop.indexing.vault.properties import BETWEEN

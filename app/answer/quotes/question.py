@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from notehop.app.answer.quotes import WORD_LISTS
 from notehop.app.answer.quotes.exact import EXACT, MEASURES
-from notehop.app.answer.quotes.words import WORD_LISTS
 from notehop.indexing.tokens.words import FUNCTION_WORDS, detect_language, fold
 
 _COUNTS = re.compile(

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from notehop.app.answer.material import Material, RankedHeadings, as_source, ranked_headings
+from notehop.app.answer.quotes import WORD_LISTS, by_language
 from notehop.app.answer.quotes.blocks import Passage
 from notehop.app.answer.quotes.exact import DIGITS, SAID_ALIKE, UNIT, WORD
 from notehop.app.answer.quotes.passages import NAME, SentenceSpans, passages
 from notehop.app.answer.quotes.question import Question
-from notehop.app.answer.quotes.words import WORD_LISTS, by_language
 from notehop.app.models import Source
 from notehop.app.retrieval.intents import DECIDED_BY
 from notehop.app.retrieval.relevance import noted_on

@@ -8,9 +8,9 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import chain, groupby
 
 from notehop.app.answer.facts import YEAR
+from notehop.app.answer.quotes import WORD_LISTS
 from notehop.app.answer.quotes.asked_question import Asked, Candidate
 from notehop.app.answer.quotes.blocks import Passage
-from notehop.app.answer.quotes.words import WORD_LISTS
 from notehop.indexing.tokens.words import joined_words
 
 NEAR = 2.0  # how much less likely than the best source another may be, as a difference of scores

@@ -11,12 +11,12 @@ from functools import cache
 from pathlib import Path
 
 from notehop.app.answer.names import names_of
+from notehop.app.answer.quotes import WORD_LISTS
 from notehop.app.answer.quotes.asked_question import Asked, Candidate
 from notehop.app.answer.quotes.blocks import Passage
 from notehop.app.answer.quotes.exact import FILED_ON, WORD, fits, has_date, has_number, has_occasion
 from notehop.app.answer.quotes.question import ARTICLE
 from notehop.app.answer.quotes.reading import SHORT, Named, Reading, is_bare, says_asker
-from notehop.app.answer.quotes.words import WORD_LISTS
 from notehop.app.retrieval.abbreviations import spells
 from notehop.indexing.tokens.words import fold
 

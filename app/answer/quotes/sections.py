@@ -10,13 +10,13 @@ from itertools import takewhile
 
 from notehop.app.answer.draft import Part, Quote, laid_out
 from notehop.app.answer.material import headings_at
+from notehop.app.answer.quotes import WORD_LISTS
 from notehop.app.answer.quotes.asked_question import Asked, Candidate, is_asked
 from notehop.app.answer.quotes.blocks import VIEW, Passage
 from notehop.app.answer.quotes.exact import fits, has_date
 from notehop.app.answer.quotes.passages import CARDS
 from notehop.app.answer.quotes.reading import Named, is_bare
 from notehop.app.answer.quotes.rows import LONGEST_LIST, NEAR, agreement_of, is_one_of_rows
-from notehop.app.answer.quotes.words import WORD_LISTS
 from notehop.app.retrieval.abbreviations import spells
 from notehop.indexing.tokens.words import fold
 

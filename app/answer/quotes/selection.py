@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import partial
 
 from notehop.app.answer.draft import Quote
+from notehop.app.answer.quotes import WORD_LISTS
 from notehop.app.answer.quotes.asked_question import Asked, Candidate
 from notehop.app.answer.quotes.events import AskedEvents
 from notehop.app.answer.quotes.exact import DIGITS
@@ -48,7 +49,6 @@ from notehop.app.answer.quotes.sections import (
     notes_of_sides,
     says_compared,
 )
-from notehop.app.answer.quotes.words import WORD_LISTS
 from notehop.app.retrieval.relevance import noted_on
 from notehop.indexing.tokens.words import fold
 
