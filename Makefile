@@ -31,7 +31,7 @@ TORCH ?= torch==2.13.0
 
 demo: setup
 	$(BIN)/notehop index $(DEMO) --index-dir $(DEMO_INDEX)
-	$(BIN)/notehop ask "$$(cat app/demo/question.txt)" --vault $(DEMO) --index-dir $(DEMO_INDEX)
+	$(BIN)/notehop ask "What is the timeline of Hollin Reach?" --vault $(DEMO) --index-dir $(DEMO_INDEX)
 
 # The tests of the page drive the Chromium or Chrome that there is, else Debian's.
 browser:

@@ -4,14 +4,14 @@
 set -eu
 how=$1
 wheel=$(cd "$(dirname "$2")" && pwd)/$(basename "$2")
-demo=$(cd "$(dirname "$0")/../app/demo" && pwd)
+demo=$(cd "$(dirname "$0")/../app/demo/vault" && pwd)
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
 export HOME="$folder/home" XDG_CACHE_HOME="$folder/cache" XDG_DATA_HOME="$folder/data"
 unset PYTHONPATH VIRTUAL_ENV 2>/dev/null || true
 mkdir -p home
-cp -r "$demo/vault" Notes
+cp -r "$demo" Notes
 torch=${TORCH:-torch==2.13.0}
 started=$(date +%s)
 ${PYTHON:-python3} -m venv tools
@@ -34,7 +34,7 @@ case $how in
 esac
 installed=$(date +%s)
 "$notehop" index Notes >/dev/null 2>&1
-"$notehop" ask "$(cat "$demo/question.txt")" --vault Notes | grep -q "8 April 2027"
+"$notehop" ask "What is the timeline of Hollin Reach?" --vault Notes | grep -q "8 April 2027"
 answered=$(date +%s)
 packages=$(find "$at" -regex '.*/site-packages/[^/]*\.dist-info' | wc -l)
 size=$(du -sm "$at" | cut -f1)

@@ -23,7 +23,7 @@ NOTES = {
     "suggest": "Projects/Resilience Fund Bid.md",
 }
 QUESTION = "Who is Odile?"
-ON_THE_PAGE = (ROOT / "app" / "demo" / "question.txt").read_text(encoding="utf-8").strip()
+ON_THE_PAGE = "What is the timeline of Hollin Reach?"
 
 
 def of_the_page(browser: Browser, address: str, look: str) -> None:
