@@ -14,7 +14,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 ROOT = Path(__file__).parents[2]
-NOTEHOP = (sys.executable, "-m", "notehop.app")
+NOTEHOP = (sys.executable, "-m", "notehop")
 PATIENCE = 60.0
 
 

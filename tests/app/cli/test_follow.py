@@ -48,7 +48,7 @@ def test_indexing_that_goes_on(tmp_path: Path) -> None:
     # Enough of a language: once it is known, what the index knows is not cut anew.
     (vault / "a.md").write_text("The divers wait for the neap tide, and then they go to the wall.")
     lend_query_model(vault, layout.root)
-    command = [sys.executable, "-m", "notehop.app", "index", str(vault), "--watch", "--json"]
+    command = [sys.executable, "-m", "notehop", "index", str(vault), "--watch", "--json"]
     with subprocess.Popen(
         [*command, "--index-dir", str(layout.root)],
         stdout=subprocess.PIPE,

@@ -21,7 +21,7 @@ ASKED = "When is the launch of Atlas, and why so late?"
 
 
 def notehop(*arguments: str) -> list[str]:
-    return [sys.executable, "-m", "notehop.app", *arguments]
+    return [sys.executable, "-m", "notehop", *arguments]
 
 
 def report(name: str, code: int, out: str, error: str = "") -> None:

@@ -100,7 +100,7 @@ def test_control_c_on_the_command_line_ends_the_call(server: LlmServer, doors: D
     where = ["--vault", str(doors.vault), "--index-dir", str(doors.index)]
     with interruptible():
         asking = subprocess.Popen(
-            [sys.executable, "-m", "notehop.app", "ask", QUESTION, *where],
+            [sys.executable, "-m", "notehop", "ask", QUESTION, *where],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             env=environment(**doors.environment()),

@@ -60,7 +60,7 @@ def agent(
 
 
 def command(vault: Path, index: Path, *more: str) -> list[str]:
-    return ["-m", "notehop.app", "mcp", str(vault), "--index-dir", str(index), *more]
+    return ["-m", "notehop", "mcp", str(vault), "--index-dir", str(index), *more]
 
 
 def over_stdio(vault: Path, index: Path, *more: str) -> AbstractAsyncContextManager[Any]:

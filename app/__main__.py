@@ -1,7 +1,0 @@
-"""``python -m notehop.app``: the command ``notehop``."""
-
-from __future__ import annotations
-
-from notehop.app.cli import main
-
-main()
