@@ -189,14 +189,12 @@ class QuestionRun:
         if llm is not None and found["mode"] == "llm":
             model = llm.metadata.model_name
             model = llm.class_name() if model == "unknown" else model
-        answer = models.Answer(
-            answer=text,
-            model=model,
-            citations=explained(found["citations"], self.asked),
-            sources=explained(found["sources"], self.asked),
-            **{name: found[name] for name in SHARED},
-            **reply_fields(self.query, self.asked, self.pending, self.started, found["timings_ms"]),
-        )
+        # What a response tells of an answer is called as the fields are.
+        fields = {name: found[name] for name in models.Answer.model_fields if name in found}
+        fields |= {name: explained(found[name], self.asked) for name in ("citations", "sources")}
+        timings = found["timings_ms"]
+        fields |= reply_fields(self.query, self.asked, self.pending, self.started, timings)
+        answer = models.Answer(**fields | {"answer": text, "model": model})
         if (turn := self.turn) is None:
             return answer
         # Remembered for the questions after it.
@@ -445,10 +443,6 @@ def _passages_of(subject: str, view: Snapshot) -> set[str]:
 def _named(text: str, view: Snapshot) -> tuple[str, ...]:
     """The notes that a question is about by name: "run tests" is not about a note called *Run*."""
     return Subject(view, text, None, covered=COVERED).notes(())
-
-
-SHARED = ("mode", "likelihood", "mentioned", "claims", "left_out", "connected_notes", "warnings")
-"""Fields of an answer that are those of its response."""
 
 
 def explained(sources: Sequence[Mapping[str, Any]], asked: models.BaseQuery) -> list[Any]:
