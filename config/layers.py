@@ -34,7 +34,7 @@ SECRET = ("server.token", "llm.api_key", "chroma.token")
 
 FORMER = {
     *("answer", "conversation", "capture.connections", "capture.timeout_s", "server.metrics"),
-    *("server.rate_per_minute", "server.allow_origins"),
+    *("server.rate_per_minute", "server.allow_origins", "server.idle_minutes"),
     *("llm.gpu_layers", "llm.threads", "llm.connect_timeout_s", "rerank.device"),
     *("vault.max_delete_share", "retrieval.max_query_chars"),
     *("themes.min_notes", "themes.max", "themes.sources", "themes.resolution"),

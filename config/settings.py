@@ -278,10 +278,6 @@ class ServerSettings(Section):
     timeout_s: float = setting(120, gt=0, le=3_600)
     """Seconds that a request may take; one that takes longer is refused with 503."""
 
-    idle_minutes: float = setting(30, ge=0)
-    """Minutes without a question after which models and index leave memory, of an MCP server, too;
-    the next question loads them again. 0: never."""
-
 
 class Settings(Section):
     """All settings, frozen; made by :func:`config.load_settings`, which knows the layers."""

@@ -86,7 +86,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     """Export the query model before the first test that needs it has its time measured.
 
     Of what is loaded by now nothing is ever garbage, and to look through it takes half a second: it is
-    frozen for good. Servers and vaults of the tests freeze and thaw nothing.
+    frozen for good. Servers of the tests freeze nothing.
     """
     chosen = session.items if not session.config.option.collectonly else []
     if any(item.get_closest_marker("model") for item in chosen):
@@ -96,9 +96,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         _held.append(load_query(query_model(), load_settings().embedding, shared=True))
     gc.collect()
     gc.freeze()
-    patched = pytest.MonkeyPatch()
-    for name in ("freeze", "unfreeze"):
-        patched.setattr(gc, name, lambda: None)
+    pytest.MonkeyPatch().setattr(gc, "freeze", lambda: None)
 
 
 MORE = 200 << 20

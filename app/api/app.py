@@ -60,7 +60,6 @@ def create_app(
         # Requests are taken meanwhile: the first one waits for what it needs, and no longer.
         for one in vaults.items():
             threading.Thread(target=warm, args=one, name="notehop-warm", daemon=True).start()
-            one[1].rest_when_idle(settings.idle_minutes)
         try:
             yield
         finally:

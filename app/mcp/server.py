@@ -104,8 +104,6 @@ def serve_stdio(vaults: Vaults, *, follow: bool) -> None:
     """
     code = 0
     try:
-        for vault in vaults.values():
-            vault.rest_when_idle(vault.place.settings.server.idle_minutes)
         anyio.run(_serve, vaults, follow)
     except* (BrokenPipeError, ConnectionResetError):
         pass  # the client went while it was written to

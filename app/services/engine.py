@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import ctypes
-import gc
 import threading
-import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from copy import copy
@@ -125,21 +122,16 @@ class Engine:
     :ivar ready: whether all that a query needs is loaded.
     """
 
-    def __init__(self, place: Place, llm: LLM | None, opened: Callable[[], Reader]) -> None:
-        """:param opened: opens the index, at once and again after a rest."""
+    def __init__(self, place: Place, llm: LLM | None, reader: Reader) -> None:
         self.place = place
-        self._opened = opened
-        self._reader: Reader | None = opened()
-        self._generation = self._reader.generation
+        self._reader = reader
+        self._generation = reader.generation  # of the texts that are remembered
         if llm is None and place.settings.llm.provider != "none":
             llm = ProviderLLM(place.settings, place.log_dir)
         self.llm = llm
         self.ready = False
-        # Who reads notes does not wait for models.
-        self._opening = threading.Lock()
         self._loading = threading.RLock()
         self._closed = False
-        self._used = time.monotonic()
         self._embedder: QueryEmbedder | None = None
         self._scorer: CrossEncoderScorer | None = None
         self._language: _Language | None = None
@@ -152,31 +144,13 @@ class Engine:
         """Let go of the index, and of the connections of the model that the settings name."""
         if not self._closed:
             self._closed = True
-            self._let_go()
+            with self._loading:
+                self._forget()
+                self._embedder = self._scorer = self._language = None
+                self._known = {}
+            self._reader.close()
             if isinstance(self.llm, ProviderLLM):
                 self.llm.close()
-
-    def rest(self, idle: float) -> bool:
-        loaded = self._reader is not None or self._embedder is not None
-        if self._closed or not loaded or time.monotonic() - self._used < idle:
-            return False
-        self._let_go()
-        # A server has frozen what it loaded (app.api.app): cycles in it would stay.
-        gc.unfreeze()
-        gc.collect()
-        # What the allocator keeps for later is most of it.
-        with suppress(AttributeError, OSError):
-            ctypes.CDLL(None).malloc_trim(0)
-        return True
-
-    def _let_go(self) -> None:
-        with self._opening, self._loading:
-            self._forget()
-            reader, self._reader = self._reader, None
-            self._embedder = self._scorer = self._language = None
-            self._known = {}
-        if reader is not None:
-            reader.close()
 
     def _forget(self) -> None:
         """Forget texts that were read: notes may have been withdrawn."""
@@ -193,18 +167,13 @@ class Engine:
     @property
     def generation(self) -> int:
         """The generation that was read last."""
-        reader = self._reader
-        return self._generation if reader is None else reader.generation
+        return self._reader.generation
 
     @property
     def reader(self) -> Reader:
-        """The reader of the index, which is opened again after a rest."""
-        with self._opening:
-            self.check_open()
-            if self._reader is None:
-                self._reader = self._opened()
-            self._used = time.monotonic()
-            return self._reader
+        """The reader of the index; UsageError once the vault is closed."""
+        self.check_open()
+        return self._reader
 
     @contextmanager
     def current(self) -> Iterator[CurrentNotes]:
@@ -216,7 +185,6 @@ class Engine:
     def embedder(self) -> QueryEmbedder:
         """The model that embedded the index."""
         with self._loading:
-            self._used = time.monotonic()
             if self._embedder is None:
                 folder = self.place.layout.model
                 self._embedder = load_query(folder, self.place.settings.embedding, shared=True)

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from llama_index.core.llms import LLM
 
     from notehop.app.services.vault import VaultHandle
-    from notehop.indexing.stores.reader import Reader
     from notehop.indexing.stores.served.chroma_server import ChromaServer
 
 APP_FOLDER = ".obsidian"  # what makes a folder a vault of the application
@@ -153,6 +152,7 @@ def open_place(place: Place, llm: LLM | None = None) -> VaultHandle:
     :raises IndexDamaged: if it cannot be read.
     """
     # Here and not above: a client is answered long before anything is opened.
+    from notehop.app.services.vault import VaultHandle
     from notehop.indexing.fingerprint import expected_fingerprint
     from notehop.indexing.stores.catalog import check_vault
     from notehop.indexing.stores.lexical import Ranking
@@ -162,28 +162,22 @@ def open_place(place: Place, llm: LLM | None = None) -> VaultHandle:
     if state is not None and state.state == "indexing" and not has_index(place):
         raise being_indexed(place, f"({state.detail or JUST_BEGUN})")  # there is none, or a part
     lexical = place.settings.lexical
-
-    def opened() -> Reader:
-        try:
-            reader = Reader(
-                place.layout,
-                expected_fingerprint(place.settings),
-                ranking=Ranking(dict(lexical.boosts.items()), lexical.k1, lexical.b),
-                read_only=place.read_only,
-                server=vector_server(place),
-            )
-        except IndexMissing as exc:
-            raise place.missing from exc
-        try:
-            check_vault(reader.catalog.meta(), place.vault, place.layout.root)
-        except BaseException:
-            reader.close()
-            raise
-        return reader
-
-    from notehop.app.services.vault import VaultHandle
-
-    return VaultHandle(place, llm, opened)
+    try:
+        reader = Reader(
+            place.layout,
+            expected_fingerprint(place.settings),
+            ranking=Ranking(dict(lexical.boosts.items()), lexical.k1, lexical.b),
+            read_only=place.read_only,
+            server=vector_server(place),
+        )
+    except IndexMissing as exc:
+        raise place.missing from exc
+    try:
+        check_vault(reader.catalog.meta(), place.vault, place.layout.root)
+        return VaultHandle(place, llm, reader)
+    except BaseException:
+        reader.close()
+        raise
 
 
 def vector_server(place: Place) -> ChromaServer | None:

@@ -5,7 +5,6 @@ Annotations are types here, not texts: a LlamaIndex tool is made of a method by 
 
 import asyncio
 import time
-import weakref
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self, TypeVar
@@ -67,16 +66,15 @@ class VaultHandle:
     :ivar settings: those in force.
     """
 
-    def __init__(self, place: Place, llm: LLM | None, opened: Callable[[], Reader]) -> None:
+    def __init__(self, place: Place, llm: LLM | None, reader: Reader) -> None:
         """Open an index; :func:`app.open_vault` does."""
         self.place, self.name, self.path = place, place.name, place.vault
         self.settings = place.settings
-        self._engine = engine = Engine(place, llm, opened)
+        self._engine = engine = Engine(place, llm, reader)
         self._themes = VaultThemes(engine)
         self._pending = PendingCount(
             lambda: pending_changes(place, engine.reader.catalog).pending,
-            # Weakly: it must not keep alive what rested.
-            state=lambda: (weakref.ref(engine.reader.catalog), engine.generation),
+            state=lambda: (engine.reader.catalog, engine.generation),
         )
         self._conversations = Conversations()
 
@@ -383,15 +381,6 @@ class VaultHandle:
         self._engine.check_open()
         self._pending.begin()
         self._engine.warm()
-
-    def rest(self, idle: float = 0.0) -> bool:
-        """Let go of models and index in memory if nobody asked for so many seconds.
-
-        The next query loads them again; queries that run keep what they have.
-
-        :returns: whether something was let go of.
-        """
-        return self._engine.rest(idle)
 
     def status(self) -> models.IndexStatus:
         """What the index holds, how fresh it is, and who works on it.

@@ -164,17 +164,6 @@ class LazyVault:
                 _log.warning("the index is not followed for %.0f s: %s", wait, self._trouble)
             self.closed.wait(wait)
 
-    def rest_when_idle(self, minutes: float) -> None:
-        """Have it rest, until it is closed, whenever nobody asked for so many minutes; never for 0."""
-
-        def watch() -> None:
-            while not self.closed.wait(min(60.0, 15 * minutes)):
-                if self.opened is not None and self.opened.rest(60 * minutes):
-                    _log.info("nobody asked for %g minutes: models and index are let go", minutes)
-
-        if minutes > 0:
-            threading.Thread(target=watch, name="notehop-idle", daemon=True).start()
-
     def close(self) -> None:
         """Let go of the vault, and end what follows it; it finishes what it writes."""
         with self._ending:

@@ -16,7 +16,7 @@ from tests.app.mcp.test_stdio import Process
 from tests.support.commands import call, not_here
 from tests.support.notes import write_notes
 from tests.support.processes import notehop_serve_all, running, until
-from tests.support.product import Vaults, Workers, load_settings, locate
+from tests.support.product import Vaults, Workers, load_settings, locate, open_place
 from tests.support.real_index import lend_query_model, real_index
 
 pytestmark = pytest.mark.model
@@ -221,14 +221,13 @@ def test_one_model_is_in_memory(both: Vaults, monkeypatch: pytest.MonkeyPatch) -
         return real(*given, **more)
 
     monkeypatch.setattr("onnxruntime.InferenceSession", counting)
-    home, work = (vault.open() for vault in both.values())
-    for vault in (home, work):
-        vault.rest()
-    assert home.search("tide").hits[0].path == "Tide.md"
-    assert work.search("ferry").hits[0].path == "Ferry.md"
-    assert len(loaded) <= 1, "none, where a test before holds the same model"
-    home.rest()
-    assert work.search("budget").hits
+    home, work = (open_place(vault.place) for vault in both.values())
+    with work:
+        with home:
+            assert home.search("tide").hits[0].path == "Tide.md"
+            assert work.search("ferry").hits[0].path == "Ferry.md"
+        assert len(loaded) <= 1, "none, where a test before holds the same model"
+        assert work.search("budget").hits
 
 
 NAMES = [(["{home}", "{work}"], ["Home", "At Work"]), (["a={home}", "b={work}"], ["a", "b"])]
