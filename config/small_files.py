@@ -20,25 +20,19 @@ MAX_BYTES = 1_000_000  # the largest file of settings seen in a vault had 60 kB
 MAX_DEPTH = 50  # lists and tables in each other; what walks through them recurses
 
 
-def open_plain_file(path: str | Path, *, folder: int | None = None) -> BinaryIO:
-    """Open a regular file to be read, never waiting for one that is none.
+def open_plain_file(path: str | Path) -> BinaryIO:
+    """Open a regular file to be read: a pipe would wait for somebody to write, and opening some devices
+    does something.
 
-    :param folder: descriptor of the folder that a name is looked for in, through no link.
     :raises OSError: if it is not there, cannot be read, or is no regular file.
     """
-    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-    if folder is None:
-        _check_regular(os.stat(path).st_mode, path)  # noqa: PTH116 - opening some devices does something
-    else:
-        flags |= os.O_NOFOLLOW
-    # What was looked at may be replaced by a pipe, which would wait for somebody to write.
-    stream = os.fdopen(os.open(path, flags, dir_fd=folder), "rb")
-    try:
-        _check_regular(os.fstat(stream.fileno()).st_mode, path)
-    except OSError:
-        stream.close()
-        raise
-    return stream
+    file = Path(path)
+    mode = file.stat().st_mode
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    if not stat.S_ISREG(mode):
+        raise OSError(errno.EPERM, "not a regular file", str(path))
+    return file.open("rb")
 
 
 def is_folder(name: str) -> bool:
@@ -74,14 +68,6 @@ def _read(path: str | Path, parse: Callable[[bytes], Any]) -> Any:
         if _depth(value) <= MAX_DEPTH:
             return value
     raise ValueError(f"nested deeper than {MAX_DEPTH} levels")
-
-
-def _check_regular(mode: int, path: str | Path) -> None:
-    """OSError if a mode is not that of a regular file."""
-    if stat.S_ISDIR(mode):
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-    if not stat.S_ISREG(mode):
-        raise OSError(errno.EPERM, "not a regular file", str(path))
 
 
 def _depth(value: Any) -> int:

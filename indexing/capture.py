@@ -8,7 +8,7 @@ import os
 import re
 import secrets
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -17,9 +17,9 @@ from unicodedata import category, normalize
 from notehop.config.errors import CaptureFailed, CaptureFolder, QueryError, VaultError
 from notehop.indexing.graph.files import fold
 from notehop.indexing.shown import on_one_line, printable
+from notehop.indexing.stores.layout import sync_folder
 from notehop.indexing.vault.front_matter import read_front_matter
 from notehop.indexing.vault.model import Note
-from notehop.indexing.vault.opening import HeldFolder, held_folder
 from notehop.indexing.vault.parse import parse_note
 from notehop.indexing.vault.plain import plain_text, without_emphasis
 from notehop.indexing.vault.properties import TAG_CHARACTERS, is_tag
@@ -139,19 +139,18 @@ def write_new(vault: Path, folder: str, name: Callable[[int], str], text: str) -
     if not vault.is_dir():
         raise VaultError(f"{vault}: there is no such folder; is its disk mounted?")
     root, place = vault.resolve(), vault / folder
-    with ExitStack() as held:
-        try:
-            real = _inside(root, place)
-            inbox = held.enter_context(held_folder(root, real))
-        except (OSError, RuntimeError, ValueError) as exc:
-            says = f"no folder for new notes: {exc}; mend it, or set capture.folder"
-            raise CaptureFolder(f"{printable(str(place))}: {says}") from exc
-        try:
-            below = f"{real.relative_to(root).as_posix()}/".removeprefix("./")
-            return below + _written(inbox, name, text.encode())
-        except OSError as exc:
-            says = f"the note cannot be written: {exc.strerror or exc}"
-            raise CaptureFailed(f"{real}: {says}") from exc
+    try:
+        inbox = _inside(root, place)
+        inbox.mkdir(parents=True, exist_ok=True)
+    except (OSError, RuntimeError, ValueError) as exc:
+        says = f"no folder for new notes: {exc}; mend it, or set capture.folder"
+        raise CaptureFolder(f"{printable(str(place))}: {says}") from exc
+    try:
+        below = f"{inbox.relative_to(root).as_posix()}/".removeprefix("./")
+        return below + _written(inbox, name, text.encode())
+    except OSError as exc:
+        says = f"the note cannot be written: {exc.strerror or exc}"
+        raise CaptureFailed(f"{inbox}: {says}") from exc
 
 
 def _inside(root: Path, place: Path) -> Path:
@@ -168,36 +167,49 @@ def _inside(root: Path, place: Path) -> Path:
     )
 
 
-def _written(inbox: HeldFolder, name: Callable[[int], str], data: bytes) -> str:
-    temporary = f".notehop-{secrets.token_hex(8)}.tmp"  # no part of a vault: it begins with a dot
-    inbox.create(temporary, data)
+def _written(inbox: Path, name: Callable[[int], str], data: bytes) -> str:
+    # No part of a vault: it begins with a dot.
+    temporary = inbox / f".notehop-{secrets.token_hex(8)}.tmp"
+    _create(temporary, data)
     try:
         # A disk that tells small letters from capitals may be copied to one that does not.
-        with os.scandir(inbox.path if inbox.fd is None else inbox.fd) as entries:
-            taken = {fold(entry.name) for entry in entries}
+        taken = {fold(entry.name) for entry in inbox.iterdir()}
         for attempt in range(1, _ATTEMPTS + 1):
             chosen = name(attempt)
-            if fold(chosen) not in taken and _placed(inbox, temporary, chosen, data):
-                inbox.sync()
+            if fold(chosen) not in taken and _placed(temporary, inbox / chosen, data):
+                with suppress(OSError):
+                    sync_folder(inbox)
                 return chosen
-        raise CaptureFailed(f"{inbox.path}: {_ATTEMPTS:,} notes of this name are there already")
+        raise CaptureFailed(f"{inbox}: {_ATTEMPTS:,} notes of this name are there already")
     finally:
         with suppress(OSError):
-            inbox.remove(temporary)
+            temporary.unlink(missing_ok=True)
 
 
-def _placed(inbox: HeldFolder, temporary: str, file: str, data: bytes) -> bool:
+def _placed(temporary: Path, file: Path, data: bytes) -> bool:
     """Whether a written file got its name, which may be another file's by now."""
-    source, target = inbox.at(temporary), inbox.at(file)
     with suppress(FileExistsError):
         try:
-            os.link(source, target, src_dir_fd=inbox.fd, dst_dir_fd=inbox.fd)
+            file.hardlink_to(temporary)
         except FileExistsError:
             raise
         except OSError:  # the disk knows no hard links, or says itself what is wrong
-            inbox.create(file, data)
+            _create(file, data)
         return True
     return False
+
+
+def _create(file: Path, data: bytes) -> None:
+    """Make a file that is not there and write it to the disk; nothing is left if that fails."""
+    with file.open("xb") as stream:
+        try:
+            stream.write(data)
+            stream.flush()
+            os.fsync(stream.fileno())
+        except BaseException:
+            with suppress(OSError):
+                file.unlink()
+            raise
 
 
 def keep(

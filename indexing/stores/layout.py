@@ -294,13 +294,17 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
         new.unlink(missing_ok=True)
         raise
     faults.point(f"{path.stem}-replaced")
+    sync_folder(path.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Have the names in a folder outlast a power cut, where the system can."""
     if hasattr(os, "O_DIRECTORY"):
-        # So that the renaming outlasts a power cut.
-        folder = os.open(path.parent, os.O_RDONLY)
+        opened = os.open(folder, os.O_RDONLY)
         try:
-            os.fsync(folder)
+            os.fsync(opened)
         finally:
-            os.close(folder)
+            os.close(opened)
 
 
 def write_private(path: Path, text: str) -> None:

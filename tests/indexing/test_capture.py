@@ -1,7 +1,6 @@
 """A captured note: its name and text, and that it is written whole, nowhere but in the vault."""
 
 import errno
-import os
 import re
 import subprocess
 import sys
@@ -165,20 +164,3 @@ def test_a_folder_that_leads_out_of_the_vault(vault: Path, tmp_path: Path, folde
     assert list(outside.iterdir()) == []
     with pytest.raises(product.CaptureFailed, match="whose name begins with a dot"):
         product.write_new(vault, ".hidden/In", name, "tea")
-
-
-@pytest.mark.skipif(os.name != "posix", reason="Windows holds no folders")
-def test_a_folder_that_is_swapped_while_it_is_written_to_stays_the_one_that_was_checked(
-    vault: Path,
-) -> None:
-    outside = vault.parent / "outside"
-    outside.mkdir()
-
-    def late(attempt: int) -> str:
-        (vault / "In").rename(vault / "Old")
-        (vault / "In").symlink_to(outside)
-        return name(attempt)
-
-    product.write_new(vault, "In", late, "tea")
-    assert list(outside.iterdir()) == []
-    assert [file.read_text() for file in (vault / "Old").iterdir()] == ["tea"]
