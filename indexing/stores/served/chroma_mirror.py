@@ -51,8 +51,6 @@ NEAREST = 100  # the hits that recall is measured of: as many as the semantic ra
 _AT_ONCE = 300  # rows of a request: some 2 MB, and what hosted servers take
 _NOTES_AT_ONCE = 200  # notes that are looked up on the server together
 _MANY_NOTES = 2_000  # changed notes above which all ids are listed: filters look at every row
-_PROBES = 32  # passages that are searched for by their own vectors, to see that they can be found
-_ITSELF = 0.999  # cosine of a passage to what a search by its own vector finds first
 _QUESTIONS = 64  # vectors whose nearest passages recall is measured of
 _REMEASURED = 256  # one of so many passages written anew, and recall is measured again
 
@@ -174,23 +172,16 @@ class _ServedMirror:
         return True
 
     def _probe(self, collection: ServerCollection, state: ServedState, ids: set[str]) -> None:
-        """ServerFailed if too few passages are found by their own vectors."""
-        drawn = sorted(ids)[:: max(1, -(-len(ids) // _PROBES))]
-        probes, matrix = self.view.vectors("chunks", drawn)
-        if not probes:
+        """ServerFailed if a search is not given the candidates that it asks for."""
+        _, matrix = self.view.vectors("chunks", sorted(ids)[:1])
+        if not len(matrix):
             return
-        named = self.server.nearest(collection, matrix, 1)
-        first = dict(zip(*self.view.vectors("chunks", chain(*named)), strict=True))
-        # By likeness: of equal passages any may come first; and one without direction is like none.
-        found = sum(
-            not probe.any() or any(first[one] @ probe > _ITSELF for one in some if one in first)
-            for probe, some in zip(matrix, named, strict=True)
-        )
+        count = min(NEAREST * self.server.settings.oversampling, len(ids))
+        [named] = self.server.nearest(collection, matrix, count)
         # Passages that are much alike hide each other from a graph.
-        least = ENOUGH if (state.recall or 0.0) >= LEAST_RECALL else 0.5
-        if found < least * len(probes):
+        if (state.recall or 0.0) >= LEAST_RECALL and len(named) < ENOUGH * count:
             raise ServerFailed(
-                f"{self.server.origin}: a search on the Chroma server finds {found} of {len(probes)} "
+                f"{self.server.origin}: a search on the Chroma server finds {len(named)} of {count} "
                 "passages; see what it logs"
             )
 
