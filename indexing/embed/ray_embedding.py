@@ -1,4 +1,4 @@
-"""Embedding on the workers of a Ray cluster: batches go out, vectors come back, the dead are replaced.
+"""Embedding on the workers of a Ray cluster: batches go out, vectors come back.
 
 Ray is imported when a cluster is joined, and none is ever started.
 """
@@ -10,7 +10,7 @@ import os
 import re
 import socket
 import time
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.metadata import version
@@ -40,14 +40,10 @@ are left, so that all workers have some."""
 BATCHES_EACH = 4
 """Batches for each worker at least: the slow ones take fewer, and none waits long for the last."""
 
-MOST_LOSSES = 3
-"""Workers that may die over one batch, and one after the other in one place of a node, which gets none
-from then on."""
-
 START_S = 180.0
 """Seconds until one worker has its model; a cluster in full use may have no room for any."""
 
-_LOOK_S = 5.0  # between two looks at which nodes there are
+_LOOK_S = 5.0  # that an answer is waited for before the clock is looked at
 _CONNECT_S = 10.0
 _INSTALL_THERE = "has no notehop, or another one; run there: pip install 'notehop[ray]'"
 _WHAT = "passages of your notes"
@@ -245,7 +241,8 @@ class Call(NamedTuple):
 
 
 class RayWorkers:
-    """The actors of one run: as many as the cluster has room for, made anew when they die."""
+    """The actors of one run: as many as the cluster has room for when texts come. What one has that dies
+    goes to the others, and its place gets another with the next texts."""
 
     def __init__(
         self,
@@ -260,8 +257,6 @@ class RayWorkers:
         self._cluster, self._settings, self._identity, self._log = cluster, settings, identity, log
         self._actors: dict[Slot, Any] = {}
         self._calls: dict[Any, Call] = {}
-        # By slot, since the last batch that was done there; by the first place of a batch.
-        self._deaths: Counter[Slot | int] = Counter()
         self._reason = ""  # why the last one died
 
     def embed(self, texts: Sequence[str], on_batch: OnBatch | None = None) -> Vectors:
@@ -275,14 +270,11 @@ class RayWorkers:
         import ray
         from ray.exceptions import RayError
 
-        done = 0
-        useful = looked = time.monotonic()
+        done, useful = 0, time.monotonic()
         try:
-            slots = self._slots()
+            slots = self._cluster.slots(self._settings.device)
             waiting = deque(_batches(texts, BATCHES_EACH * max(1, len(slots))))
             while done < len(texts):
-                if time.monotonic() - looked > _LOOK_S or not (self._calls or slots):
-                    slots, looked = self._slots(), time.monotonic()
                 busy = {call.slot for call in self._calls.values()}
                 for slot in slots:
                     if waiting and slot not in busy:
@@ -302,7 +294,6 @@ class RayWorkers:
                     call = self._calls.pop(reference)
                     found = self._answer(reference, call)
                     if found is None:
-                        # Others first: its node may be gone.
                         slots = [one for one in slots if one != call.slot]
                         waiting.extendleft([call.places] if call.places else [])
                     elif call.places:
@@ -320,8 +311,6 @@ class RayWorkers:
             for reference, call in list(self._calls.items()):
                 if call.places:
                     del self._calls[reference], self._actors[call.slot]
-            for place in [one for one in self._deaths if isinstance(one, int)]:
-                del self._deaths[place]
         return rows
 
     def _ask(self, slot: Slot, texts: Sequence[str], waiting: deque[list[int]]) -> None:
@@ -343,16 +332,16 @@ class RayWorkers:
                 purpose="embedding",
                 notes=(),
                 bytes_out=sum(len(text.encode("utf-8", "replace")) for text in given),
-                attempt=self._deaths[places[0]] + 1,
+                attempt=1,
             )
         self._calls[self._actors[slot].embed.remote(given)] = Call(slot, places, attempt)
 
     def _answer(self, reference: Any, call: Call) -> Vectors | None:
-        """What a worker made of a call; None if it died, and may be asked again."""
+        """What a worker made of a call; None if it died."""
         import ray
         from ray.exceptions import RayError, RayTaskError
 
-        slot, deaths = call.slot, self._deaths
+        slot = call.slot
         try:
             found: Vectors = ray.get(reference)
         except RayTaskError as exc:
@@ -365,22 +354,10 @@ class RayWorkers:
             ray.kill(self._actors.pop(slot))
             missing = "No module named 'notehop" in str(exc)
             self._reason = f"node {slot.host}: {_INSTALL_THERE if missing else _first_line(exc)}"
-            deaths.update([slot, *call.places[:1]])
-            if call.places and deaths[call.places[0]] >= MOST_LOSSES:
-                raise self._cluster.error(
-                    f"{MOST_LOSSES} workers died over the same {len(call.places)} texts, the last on "
-                    f"{self._reason}; its memory may have run out"
-                ) from exc
             return None
         if call.places:
             call.end(bytes_in=found.nbytes)
-            del deaths[slot]
         return found
-
-    def _slots(self) -> list[Slot]:
-        """Where a worker may be had."""
-        found = self._cluster.slots(self._settings.device)
-        return [slot for slot in found if self._deaths[slot] < MOST_LOSSES]
 
     def _worker(self, slot: Slot) -> Any:
         """A new worker, which loads its model when it is first asked."""
