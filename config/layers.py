@@ -39,7 +39,8 @@ FORMER = {
     *("vault.max_delete_share", "retrieval.max_query_chars"),
     *("themes.min_notes", "themes.max", "themes.sources", "themes.resolution"),
     *("enrich.watch_calls", "enrich.max_tokens", "enrich.keep_days", "connected.scope"),
-    *("embedding.batch_size", "embedding.threads", "embedding.allow_download", "watch.polling"),
+    *("embedding.batch_size", "embedding.threads", "embedding.allow_download"),
+    *("watch.polling", "watch.settle_ms"),
 }
 """Keys and sections of releases before. Like constants they have no effect, and a warning says so."""
 

@@ -125,10 +125,6 @@ class CatalogSettings(Section):
 class WatchSettings(Section):
     """How the index follows the vault while `serve` or `index --watch` runs."""
 
-    settle_ms: int = constant(150, ge=10, le=60_000)
-    """Milliseconds without a further change after which changes are indexed: editors and sync tools
-    write a file in several steps, and less would index halves."""
-
     rescan_s: int = setting(600, ge=1)
     """Seconds after which the whole vault is looked at again, whatever was reported: a disk on the
     network may tell of no change, and a link inside the vault hides where its file is."""

@@ -31,9 +31,8 @@ _UNDECODABLE = "Unable to decode path"  # what the library says when a name that
 class VaultEvents:
     """The changes of one folder, from :meth:`start` to :meth:`close`."""
 
-    def __init__(self, vault: Path, *, settle_ms: int, timing: Timing = TIMING) -> None:
-        """:param settle_ms: time without a further change after which changes are handed over."""
-        self._vault, self._settle_ms, self._timing = vault, settle_ms, timing
+    def __init__(self, vault: Path, timing: Timing = TIMING) -> None:
+        self._vault, self._timing = vault, timing
         self._lock = threading.Condition()
         self._stop = threading.Event()
         self._paths: set[str] = set()
@@ -80,7 +79,7 @@ class VaultEvents:
         """End the watch; a second time is nothing."""
         self._stop.set()
         if self._thread.is_alive():
-            self._thread.join(2 * max(GROUP_MS, self._settle_ms) / 1000)
+            self._thread.join(2 * GROUP_MS / 1000)
 
     def _run(self) -> None:
         watched: frozenset[str] | None = None
@@ -104,10 +103,10 @@ class VaultEvents:
         changes = watch(
             *(self._vault / folder for folder in sorted(folders)),
             watch_filter=None,
-            debounce=max(GROUP_MS, self._settle_ms),
-            step=self._settle_ms,
+            debounce=GROUP_MS,
+            step=self._timing.settle_ms,
             # Nothing, now and then: the watch stands, and may have to end.
-            rust_timeout=max(self._settle_ms, 50),
+            rust_timeout=max(self._timing.settle_ms, 50),
             yield_on_timeout=True,
             poll_delay_ms=self._timing.poll_ms,
             recursive=not self._each,
@@ -133,7 +132,7 @@ class VaultEvents:
                     break
         except FileNotFoundError:
             # A folder went between the listing and the watch.
-            if not self._vault.is_dir() or self._stop.wait(self._settle_ms / 1000):
+            if not self._vault.is_dir() or self._stop.wait(self._timing.settle_ms / 1000):
                 raise
         except RuntimeError as exc:
             # From then on it reports nothing.

@@ -83,10 +83,10 @@ class Follower:
 
     def _listen(self) -> None:
         """See that changes are reported, where they can be; what happened while they were not is due."""
-        vault, watch, now = self._indexer.vault, self._indexer.settings.watch, time.monotonic()
+        vault, now = self._indexer.vault, time.monotonic()
         # A disk that answers with an error is not there.
         if self._events is None and now >= self._ask_at and is_folder(str(vault)):
-            self._events = VaultEvents(vault, settle_ms=watch.settle_ms, timing=self._timing)
+            self._events = VaultEvents(vault, self._timing)
             self._events.start()
             if self._events.failure is None:
                 self._unreported = None
@@ -113,8 +113,6 @@ class Follower:
             self._notify(f"the settings stay as they were: {exc}")
             return
         if found.settings != self._indexer.settings:
-            if found.settings.watch != self._indexer.settings.watch:
-                self._end_events()
             self._indexer = found
             self._retry_at = 0.0
             self._due.add(EVERYTHING)

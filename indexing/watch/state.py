@@ -119,7 +119,8 @@ class WatcherLock:
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """When a follower does what, in seconds where nothing else is said."""
+    """When a follower does what, in seconds where nothing else is said. Editors and sync tools write a
+    file in several steps: to settle in less would index halves."""
 
     round: float = 1.0  # between two looks at whether the vault and the lock are there
     soon_retry: float = 2.0  # until a vault that is away, or another writer, is looked for again
@@ -128,6 +129,7 @@ class Timing:
     lost: float = 30.0  # until a vault is scanned whose changes were not reported
     report_retry: float = 600.0  # until a system that would not report changes is asked again
     start: float = 10.0  # that a start waits for the system: a dead disk must not hold it up
+    settle_ms: int = 150  # without a further change, after which changes are handed over
     poll_ms: int = 2_000  # between two looks at files, where WATCHFILES_FORCE_POLLING asks for them
     many: int = 500  # paths above which a scan of the vault takes no longer than looking at each
 

@@ -24,7 +24,7 @@ def vault(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def watched(vault: Path) -> Iterator[VaultEvents]:
-    found = VaultEvents(vault, settle_ms=20)
+    found = VaultEvents(vault, Timing(settle_ms=20))
     found.start()
     yield found
     found.close()
@@ -51,7 +51,7 @@ def test_a_disk_that_tells_nothing_is_looked_at(
     vault: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("WATCHFILES_FORCE_POLLING", "1")
-    found = VaultEvents(vault, settle_ms=20, timing=Timing(poll_ms=50))
+    found = VaultEvents(vault, Timing(settle_ms=20, poll_ms=50))
     found.start()
     (vault / "new.md").write_text("New.")
     assert "new.md" in gathered(found, "new.md")
@@ -59,7 +59,7 @@ def test_a_disk_that_tells_nothing_is_looked_at(
 
 
 def test_very_many_changes_are_everything(vault: Path) -> None:
-    found = VaultEvents(vault, settle_ms=20, timing=Timing(many=3))
+    found = VaultEvents(vault, Timing(settle_ms=20, many=3))
     found.start()
     for number in range(5):
         (vault / f"{number}.md").write_text("New.")
@@ -85,7 +85,7 @@ def test_links_and_hidden_folders_are_not_watched(vault: Path) -> None:
     (vault / "link").symlink_to(far)
     (vault / "Notes" / "up").symlink_to(vault)
     before = watches()
-    found = VaultEvents(vault, settle_ms=20)
+    found = VaultEvents(vault, Timing(settle_ms=20))
     found.start()
     # The vault, Notes and .obsidian.
     assert watches() - before == 3

@@ -69,7 +69,7 @@ class Followed:
         product.Follower(self._indexer(), self.watching, *how).run(self._stop)
 
     def _indexer(self) -> product.Indexer:
-        settings = self.bench.settings.with_overrides({"watch.settle_ms": 20})
+        settings = self.bench.settings
         return product.Indexer(self.bench.vault, settings, self.bench.layout, load=self._load)
 
     def _load(self, *said: object) -> object:
@@ -87,7 +87,14 @@ class Followed:
 
 
 TIMING = product.Timing(
-    round=0.1, soon_retry=0.1, retry=0.1, quiet=0.1, lost=0.1, report_retry=0.1, poll_ms=50
+    round=0.1,
+    soon_retry=0.1,
+    retry=0.1,
+    quiet=0.1,
+    lost=0.1,
+    report_retry=0.1,
+    settle_ms=20,
+    poll_ms=50,
 )
 """A follower in a hurry."""
 
