@@ -41,7 +41,7 @@ class AnswerText:
     """Takes what a model says in any pieces; gives what of it is its answer.
 
     Left out are thoughts, which models that reason write first (``<think>…</think>``), and NUL.
-    Halves of a surrogate pair are joined; one alone becomes U+FFFD, since nothing can encode it.
+    Half of a surrogate pair becomes U+FFFD, since nothing can encode it.
     """
 
     def __init__(self) -> None:
@@ -53,19 +53,15 @@ class AnswerText:
 
     def feed(self, piece: str) -> str:
         """Take a piece; return what is answer by now, which may be nothing."""
-        text = self._pending + piece.replace("\0", "")
+        text = self._pending + _SURROGATE.sub("\ufffd", piece.replace("\0", ""))
         self._pending = ""
-        if text[-1:] and "\ud800" <= text[-1] <= "\udbff":
-            text, self._pending = text[:-1], text[-1]
-        text = _paired(text)
         if self._begins:
-            text, waits = self._answer(text)
-            self._pending = waits + self._pending
+            text, self._pending = self._answer(text)
         return text
 
     def close(self) -> str:
         """Return the rest: nothing follows."""
-        rest = "" if self.thinks else _paired(self._pending)
+        rest = "" if self.thinks else self._pending
         self._pending = ""
         return rest
 
@@ -102,13 +98,6 @@ def answer_of(text: str) -> str:
     if (found := _CLOSES_ALONE.search(answer)) and not _OPENS.search(answer, 0, found.start()):
         return answer[found.end() :].lstrip()
     return answer
-
-
-def _paired(text: str) -> str:
-    """A text whose surrogates are joined, or replaced where one stands alone."""
-    if _SURROGATE.search(text) is None:
-        return text
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 LETTERS_PER_TOKEN = 3.5
