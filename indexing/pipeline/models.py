@@ -103,8 +103,6 @@ def load_embedder(settings: EmbeddingSettings, folder: Path) -> Embedder:
 def lacks_query_model(layout: IndexLayout) -> bool:
     """Whether the model that was exported for queries is not as it was written; it is forgotten then.
     Raises IndexUnwritable if the disk refuses."""
-    if layout.model.is_file():
-        layout.remove(layout.model)
     manifest = onnx_model.read_manifest(layout.model)
     if manifest is not None and manifest.is_sound(layout.model):
         return False

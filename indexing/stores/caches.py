@@ -110,8 +110,6 @@ def bring_up_to_date(
                 return
         wanted = {key.id for key in view.chunk_keys()}
         index = read_lexical(layout, view, wanted, limits=limits)
-        if layout.lexical.is_file() or layout.postings.is_dir():
-            layout.remove(layout.lexical)
         index.save(layout.postings, view.generation, view.stamp)
 
 

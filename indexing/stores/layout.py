@@ -64,8 +64,8 @@ CatalogAddress = Path | ServerCatalog  # where a catalog is: a file of SQLite, o
 _MADE_ANEW = re.compile("index-[0-9a-f]{8}")
 """Names of the folders in which rebuilds make an index. They have no marker of their own."""
 
-_FORMER = ("last-run.json", "themes.json", "themes.new", "vectors", "lexical/segments.npz")
-"""What earlier versions kept, and no run writes any more."""
+_FORMER = ("last-run.json", "seal.json", "vectors")
+"""What 0.1.0 kept, and no run writes any more."""
 
 
 class _Place:
@@ -166,18 +166,15 @@ class IndexLayout:
         home = self.home
         first = () if home == self.root else IndexLayout(self.root, self.database, "").contents
         # An index of another vault may lie in this folder: it has a marker.
-        folders = (
-            path
-            for path in self.root.iterdir()
-            if path != home
-            and (
-                path.name in ("next", "replaced")
-                if (path / self.marker.name).is_file()
-                else _MADE_ANEW.fullmatch(path.name)
-            )
+        made = (
+            one
+            for one in self.root.iterdir()
+            if one != home
+            and _MADE_ANEW.fullmatch(one.name)
+            and not (one / self.marker.name).is_file()
         )
-        former = (place / name for place in {home, self.root} for name in _FORMER)
-        return [*folders, *(path for path in (*first, *former) if path.exists())]
+        former = (self.root / name for name in _FORMER)
+        return [*made, *(path for path in (*first, *former) if path.exists())]
 
     def put_in_force(self, made: IndexLayout) -> None:
         """Let a whole, closed index, made :meth:`beside` this one, take its place.

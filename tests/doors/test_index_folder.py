@@ -145,28 +145,13 @@ def test_queries_leave_what_a_killed_run_has_to_write_to_the_next_run(root: Path
     assert not (index / "purge").exists()
 
 
-@pytest.mark.parametrize("path", ["lexical", "lexical/postings.npz"])
-def test_a_file_for_a_folder_and_a_folder_for_a_file_are_made_anew(root: Path, path: str) -> None:
-    right, harmed = found(root), root / "index" / path
-    if harmed.is_dir():
-        shutil.rmtree(harmed)
-        harmed.touch()
-    else:
-        harmed.unlink()
-        harmed.mkdir()
-    command(root, "index")
-    assert "lexical" not in command(root, "doctor")
-    assert found(root) == right
-
-
-def test_a_run_removes_what_earlier_versions_kept(root: Path) -> None:
+def test_a_run_removes_what_the_first_version_kept(root: Path) -> None:
     index = root / "index"
     before = set(index.rglob("*"))
-    for name in ("themes.json", "themes.new", "last-run.json", "lexical/segments.npz", "journal"):
+    for name in ("last-run.json", "seal.json", "journal"):
         (index / name).touch()
-    for name in ("vectors", "next", "replaced"):
-        (index / name).mkdir()
-        (index / name / "notehop-index.txt").touch()
+    (index / "vectors").mkdir()
+    (index / "vectors" / "links.json").touch()
     index_vault(root / "vault", index_dir=index)
     assert set(index.rglob("*")) == before
 
