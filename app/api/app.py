@@ -117,7 +117,7 @@ _PROBLEM = {"application/problem+json": {"schema": {"$ref": "#/components/schema
 
 REFUSED: dict[int | str, dict[str, Any]] = {
     one: {"description": HTTPStatus(one).phrase, "content": _PROBLEM}
-    for one in (400, 401, 403, 404, 408, 409, 413, 415, 421, 422, 500, 503)
+    for one in (400, 401, 403, 404, 409, 413, 415, 421, 422, 500, 503)
 }
 """What every route may answer beside its reply: problem details."""
 

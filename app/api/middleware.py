@@ -20,7 +20,6 @@ from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from urllib.parse import urlsplit
 
-import anyio
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -285,33 +284,23 @@ TOO_LONG = f"the body has more than {MAX_BODY:,} bytes; send less"
 
 
 class BodyLimit:
-    """Refuses bodies of more than :data:`MAX_BODY` bytes, by what they say or by what comes, and
-    those that do not come whole within ``seconds``: on a local network or the same machine."""
+    """Refuses bodies of more than :data:`MAX_BODY` bytes, by what they say or by what comes."""
 
-    def __init__(self, app: ASGIApp, *, seconds: float = 20.0) -> None:
+    def __init__(self, app: ASGIApp) -> None:
         self._app = app
-        self._seconds = seconds
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, and count what is read of it."""
-        size, more = 0, scope["type"] == "http"
-        declared = Headers(scope=scope).get("content-length", "") if more else ""
+        size, is_request = 0, scope["type"] == "http"
+        declared = Headers(scope=scope).get("content-length", "") if is_request else ""
         if declared.isdigit() and int(declared[:20]) > MAX_BODY:
             refusal = error_response(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, TOO_LONG)
             await refusal(scope, receive, send)
             return
-        until = anyio.current_time() + self._seconds
 
         async def counted() -> Message:
-            nonlocal size, more
-            try:
-                # What comes after a body, the end of the connection, is waited for as long as it takes.
-                with anyio.fail_after(until - anyio.current_time() if more else None):
-                    message = await receive()
-            except TimeoutError:
-                late = f"the body did not come within {self._seconds:g} s; send it at once"
-                raise HTTPException(HTTPStatus.REQUEST_TIMEOUT, late) from None
-            more = more and message.get("more_body", False)
+            nonlocal size
+            message = await receive()
             size += len(message.get("body", b""))
             if size > MAX_BODY:
                 raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, TOO_LONG)

@@ -9,7 +9,6 @@ environment is used: both would be other hosts than the one that was allowed.
 from __future__ import annotations
 
 import logging
-import random
 from collections.abc import Iterator
 from contextlib import suppress
 from time import monotonic, sleep
@@ -120,11 +119,8 @@ class ProviderTransport(httpx.BaseTransport):
             except RetryableError as error:
                 if tries > self.config.llm.retries or (error.after or 0) > LONGEST_PAUSE:
                     raise
-                # What the provider asks for, else growing; and some by chance.
-                growing = min(self.config.first_pause * 2.0 ** (tries - 1), LONGEST_PAUSE / 2)
-                asked = error.after
-                pause = asked * random.uniform(1, 1.5) if asked else growing * random.uniform(1, 2)
-                until = monotonic() + pause
+                growing = self.config.first_pause * 2.0 ** (tries - 1)
+                until = monotonic() + (error.after or growing)
             while (left := until - monotonic()) > 0:
                 check_wanted()
                 sleep(min(left, PATIENCE))

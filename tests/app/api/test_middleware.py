@@ -1,18 +1,15 @@
 """Who may ask, and what every reply carries; the hostile forms are in the table."""
 
-import asyncio
 import logging
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from typing import Any
 
-import httpx
 import pytest
 from fastapi.testclient import TestClient
 
 from tests.app.api.fake_vault import FakeVault
 from tests.app.api.hostile_table import TOKEN
 from tests.support.product import (
-    BodyLimit,
     CaptureFailed,
     CaptureFolder,
     NotehopError,
@@ -167,19 +164,3 @@ def test_paths_of_this_machine_are_not_for_others(
     assert there.json()["type"] == f"urn:notehop:problem:{kind}"
     assert (there.json()["detail"] == str(error)) is told_elsewhere
     assert "mia" not in there.text
-
-
-def test_a_body_that_comes_too_slowly_is_refused() -> None:
-    async def dripping() -> AsyncIterator[bytes]:
-        yield b'{"query": '
-        await asyncio.sleep(5)
-
-    async def asked() -> httpx.Response:
-        transport = httpx.ASGITransport(BodyLimit(create_app(FakeVault()), seconds=0.05))
-        async with httpx.AsyncClient(transport=transport, base_url=HOME) as client:
-            json = {"Content-Type": "application/json"}
-            return await client.post("/search", content=dripping(), headers=json)
-
-    reply = asyncio.run(asked())
-    assert reply.status_code == 408
-    assert "send it at once" in reply.json()["detail"]
