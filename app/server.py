@@ -93,7 +93,6 @@ class VaultServer:
             workers,
             tokens=tokens,
             vault_tokens=self._of_vaults,
-            prove={name: one.prove for name, one in announced.items()},
             routers=(routes(workers.run), agents.router),
         )
         self._run(server_of(app))

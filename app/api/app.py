@@ -23,7 +23,7 @@ from pydantic import Field, TypeAdapter
 
 from notehop.app.api.errors import HANDLERS
 from notehop.app.api.middleware import OPEN, BodyLimit, Guard, Outermost
-from notehop.app.api.routes import Prove, routes
+from notehop.app.api.routes import routes
 from notehop.app.api.workers import Workers
 from notehop.app.models import StreamEvent
 from notehop.app.services.vaults import LOOK, LazyVault, Vaults
@@ -42,7 +42,6 @@ def create_app(
     *,
     tokens: Sequence[str] = (),
     vault_tokens: Mapping[str, str] | None = None,
-    prove: Mapping[str, Prove] | None = None,
     routers: Sequence[APIRouter] = (),
 ) -> FastAPI:
     """Make the API of some vaults; it warms them up when it starts and closes them at its end. One that
@@ -51,7 +50,6 @@ def create_app(
     :param workers: where requests wait, also those of the routers; closed at its end.
     :param tokens: clients must send one of them; none: nothing is asked for.
     :param vault_tokens: by name of a vault, what opens that vault alone; only where there are tokens.
-    :param prove: by name of a vault; where there is none, no challenge is answered.
     :param routers: served beside it, behind the same guards.
     """
 
@@ -86,7 +84,7 @@ def create_app(
     app.add_middleware(BodyLimit)
     app.add_middleware(Outermost, guard=guard, vaults=vaults)
     _describe(app, needs_token=bool(tokens))
-    for router in (routes(vaults, workers, app.version, prove or {}), *routers):
+    for router in (routes(vaults, workers, app.version), *routers):
         app.include_router(router)
     return app
 

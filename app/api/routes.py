@@ -1,6 +1,6 @@
 """The routes of the API. What is written below ``routes`` is evaluated as it stands: no lazy annotations."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing
 from dataclasses import replace
 from http import HTTPStatus
@@ -21,7 +21,7 @@ from notehop.app.problems import failure_of
 from notehop.app.services.notes.browse import MOST
 from notehop.app.services.notes.find_note import LONGEST
 from notehop.app.services.vault import VaultHandle
-from notehop.app.services.vaults import ASKED, NAMED, LazyVault, Vaults, below
+from notehop.app.services.vaults import ASKED, LazyVault, Vaults, below
 
 JSON = "application/json"
 
@@ -31,9 +31,6 @@ STREAM = {"text/event-stream": {"schema": {"$ref": "#/components/schemas/StreamE
 Name = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST)]
 
 RouteT = TypeVar("RouteT", bound=Callable[..., Any])
-
-Prove = Callable[[str], str]
-"""Answers the challenge of a program that has to know which server this is."""
 
 
 def seen(status: models.IndexStatus, *, from_here: bool) -> models.IndexStatus:
@@ -78,11 +75,8 @@ class SuggestParameters(RouteParameters):
     limit: int = Field(10, ge=1, le=100, description="Links at most.")
 
 
-def routes(vaults: Vaults, workers: Workers, version: str, prove: Mapping[str, Prove]) -> APIRouter:
-    """All routes over some vaults; the vault of a request stands in its scope.
-
-    :param prove: by name of a vault; where there is none, no challenge is answered.
-    """
+def routes(vaults: Vaults, workers: Workers, version: str) -> APIRouter:
+    """All routes over some vaults; the vault of a request stands in its scope."""
     router = APIRouter(generate_unique_id_function=lambda route: route.name)
 
     async def reply(
@@ -225,20 +219,9 @@ def routes(vaults: Vaults, workers: Workers, version: str, prove: Mapping[str, P
         return error_response(HTTPStatus.NOT_FOUND, told, kind="vault-missing")
 
     # Without a thread: they wait for nothing, and answer while all threads answer questions.
-    async def health(
-        request: Request,
-        response: Response,
-        challenge: str | None = Parameter(
-            None,
-            pattern="^[0-9a-f]{32}$",
-            description="What a program of the same user has proved.",
-        ),
-    ) -> models.Health:
+    async def health(request: Request, response: Response) -> models.Health:
         vault: LazyVault = request.scope[ASKED]
         found = models.Health(live=True, ready=vault.ready)
-        proves = prove.get(request.scope.get(NAMED) or vaults.default)
-        if proves is not None and challenge is not None:
-            found.proof = proves(challenge)
         if request.scope.get(TRUSTED, True):
             found.vault, found.version = vault.place.name, version
             found.generation = vault.generation

@@ -90,7 +90,6 @@ class EgressReport(Strict):
 class Health(Strict):
     """Whether a server is up: ``live`` answers at all, ``ready`` without loading anything first.
 
-    ``proof`` answers a challenge of programs of the same user (:mod:`notehop.app.services.running_server`).
     The others are told to those only who may ask the server everything else.
     """
 
@@ -99,7 +98,6 @@ class Health(Strict):
     vault: str | None = None
     generation: int | None = None
     version: str | None = None
-    proof: str | None = None
 
 
 class Problem(BaseModel):

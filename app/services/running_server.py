@@ -1,14 +1,13 @@
-"""The server that runs for an index: how it says so, how another process knows it again and asks it.
+"""The server that runs for an index: how it says so, and how another process asks it.
 
-It writes ``server.json`` beside the index, readable by its user only. The random token in it never goes
-over the wire: a server proves by a keyed hash that it wrote the file, and answers for the same vault, index
-and settings. Where it does not, whoever asks does the work here.
+It writes ``server.json`` beside the index, readable by its user only, and holds a lock there for as long as
+it lives: that is the operating system's, and ends with its process. Where the lock is free, or the server
+answers for another vault, index or settings, whoever asks does the work here.
 """
 
 from __future__ import annotations
 
 import hashlib
-import hmac
 import json
 import logging
 import os
@@ -21,12 +20,13 @@ from http.client import OK, HTTPConnection, HTTPException
 from typing import Any, Self
 from urllib.parse import urlsplit
 
+from filelock import FileLock, Timeout
 from pydantic import BaseModel, ConfigDict
 
 from notehop.app import models
 from notehop.app.problems import error_of
 from notehop.app.services.open_vault import Place
-from notehop.indexing.stores.layout import IndexLayout, lives, replace_file
+from notehop.indexing.stores.layout import IndexLayout, replace_file
 
 _log = logging.getLogger(__name__)
 
@@ -35,8 +35,8 @@ _CHANGE_NO_REPLY: Any = {"server": True, "watch": True, "index": True, "vault": 
 
 
 class Running(BaseModel):
-    """A server as its file tells it; ``started`` is in seconds since the epoch, ``token`` the key of
-    its proofs."""
+    """A server as its file tells it; ``started`` is in seconds since the epoch, ``token`` lets its user's
+    programs in, ``answers_for`` is the hash of what it answers for."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -45,6 +45,7 @@ class Running(BaseModel):
     host: str
     started: float
     token: str
+    answers_for: str
 
 
 class Announcement:
@@ -54,47 +55,48 @@ class Announcement:
     """
 
     def __init__(self, place: Place) -> None:
-        self._layout = place.layout
-        self._identity = identity(place)
-        self._token = secrets.token_hex(32)
-        self.ticket = _keyed(self._token, "ticket")
+        self._place, self._layout = place, place.layout
+        self._lock = _lock(place.layout, 1.0)  # who looks for a server holds it for a moment
+        self.ticket = secrets.token_hex(32)
 
     def tell(self, url: str) -> None:
-        """Say at which URL connections are taken; without the file, other commands do their own work."""
+        """Say at which URL connections are taken, unless another server of this index does so; other
+        commands do their own work then."""
         says = Running(
             # One that listens on every address, as this machine reaches it.
             url=url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:"),
             pid=os.getpid(),
             host=socket.gethostname(),
             started=time.time(),
-            token=self._token,
+            token=self.ticket,
+            answers_for=identity(self._place),
         )
         try:
             self._layout.make_folder()
+            self._lock.acquire()
             replace_file(self._layout.server, says.model_dump_json(indent=1))
-        except OSError as exc:
+        except (OSError, NotImplementedError) as exc:
             _log.debug("%s: not written: %s", self._layout.server, exc)
-
-    def prove(self, challenge: str) -> str:
-        """Answer a challenge as only the server of this file can."""
-        return proof(self._token, self._identity, challenge)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Take the file away, unless it is of another server by now."""
-        found = read_running(self._layout)
-        if found is not None and found.token == self._token:
+        """Take the file away, and let go of the lock."""
+        if self._lock.is_locked:
             with suppress(OSError):
                 self._layout.server.unlink()
+            self._lock.release()
+
+
+def _lock(layout: IndexLayout, patience: float = 0.0) -> FileLock:
+    # As the lock of the writer: a soft one would outlive its process.
+    return FileLock(layout.server_lock, patience, thread_local=False, fallback_to_soft=False)
 
 
 def read_running(layout: IndexLayout) -> Running | None:
-    """The server of an index, as far as its file tells; it may have ended without a word.
-
-    None if there is none, or none of this machine and user: the file decides where questions go.
-    """
+    """The server of an index; None if there is none, or none of this machine and user: the file decides
+    where questions go."""
     try:
         with layout.server.open("rb") as stream:
             stat = os.fstat(stream.fileno())
@@ -102,28 +104,26 @@ def read_running(layout: IndexLayout) -> Running | None:
             if os.name == "posix" and (stat.st_uid != os.getuid() or stat.st_mode & 0o077):
                 return None
             found = Running.model_validate_json(stream.read())
-    except (OSError, ValueError):
+        if found.host != socket.gethostname():
+            return None
+        with _lock(layout):
+            return None  # it ended without a word
+    except Timeout:
+        return found
+    except (OSError, ValueError, NotImplementedError):
         return None
-    return found if found.host == socket.gethostname() and lives(found.pid) else None
 
 
 def identity(place: Place) -> str:
-    """What a server answers for and with: vault, index, the settings that a reply depends on, version."""
+    """The hash of what a server answers for and with: vault, index, the settings that a reply depends on,
+    version."""
     from importlib import metadata
 
     settings = place.settings.model_dump(mode="json", exclude=_CHANGE_NO_REPLY)
     told = os.fspath(place.vault), os.fspath(place.layout.root), metadata.version("notehop")
     # JSON, so that no two lists of texts are one text; lone surrogates of odd names are escaped.
-    return json.dumps([*told, settings], sort_keys=True)
-
-
-def proof(token: str, identity: str, challenge: str) -> str:
-    """The keyed hash of a challenge, and of what a server answers for and with."""
-    return _keyed(token, f"{challenge}\n{identity}")
-
-
-def _keyed(token: str, text: str) -> str:
-    return hmac.new(token.encode(), text.encode(), hashlib.sha256).hexdigest()
+    said = json.dumps([*told, settings], sort_keys=True)
+    return hashlib.sha256(said.encode()).hexdigest()
 
 
 PATIENCE = 0.3  # seconds that a server has to say that it is there: a command without one takes two
@@ -154,7 +154,7 @@ def ask_server(
     :raises NotehopError: what the server says is wrong: here it would be the same.
     """
     running = read_running(place.layout)
-    if running is None or type(query) not in _ROUTES:
+    if type(query) not in _ROUTES or running is None or running.answers_for != identity(place):
         return None
     route, model = _ROUTES[type(query)]
     if seconds is None:
@@ -164,21 +164,13 @@ def ask_server(
         at = urlsplit(running.url)
         # Not through a proxy, whatever the environment says: the question stays here.
         with closing(HTTPConnection(at.netloc, timeout=patience)) as server:
-            server.connect()
-            # What proves itself is what is asked: a connection that ends is not made again.
-            server.auto_open = 0
-            challenge = secrets.token_hex(16)
-            server.request("GET", f"{at.path}/health?challenge={challenge}")
-            health = models.Health.model_validate_json(server.getresponse().read())
-            expected = proof(running.token, identity(place), challenge)
-            if not hmac.compare_digest((health.proof or "").encode(), expected.encode()):
-                raise ValueError("it is not the server of this vault, index, version and settings")
+            server.request("GET", f"{at.path}/health/live")
+            models.Health.model_validate_json(server.getresponse().read())
             if server.sock is None:
                 raise ValueError("it ended the connection")
             server.sock.settimeout(seconds)
-            # Only to a server that has proved that it wrote the file, and so knows the ticket anyway.
-            ticket = _keyed(running.token, "ticket")
-            headers = {"Content-Type": "application/json", "Authorization": f"Bearer {ticket}"}
+            headers = {"Content-Type": "application/json"}
+            headers["Authorization"] = f"Bearer {running.token}"
             body = query.model_dump_json().encode()
             server.request("POST", f"{at.path}{route}", body, headers)
             response = server.getresponse()

@@ -8,7 +8,6 @@ import os
 import re
 import shutil
 import stat
-import sys
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -116,6 +115,7 @@ class IndexLayout:
     watch_lock = _Place("watcher.lock")
     watch_state = _Place("watcher.json")
     server = _Place("server.json")
+    server_lock = _Place("server.lock")
 
     @property
     def home(self) -> Path:
@@ -248,7 +248,8 @@ class IndexLayout:
                 if self.marker.is_file():
                     self.make_folder()
                     return
-                ours = {self.lock, self.lock_holder, self.watch_lock, self.watch_state, self.server}
+                ours = {self.lock, self.lock_holder, self.watch_lock, self.watch_state}
+                ours |= {self.server, self.server_lock}
                 if self.root.exists() and any(path not in ours for path in self.root.iterdir()):
                     # Before their rights are changed: they are somebody's.
                     raise UsageError(
@@ -383,16 +384,3 @@ def _known_by(vault: Path) -> tuple[str, str]:
     shown = re.sub(r"[^\w.-]+", "-", vault.name).strip("-.")[:_NAME_CHARS] or "vault"
     digest = hashlib.sha256(vault.as_posix().encode("utf-8", "surrogateescape")).hexdigest()
     return shown, digest[:8]
-
-
-def lives(pid: int) -> bool:
-    """Whether there is such a process here, as far as that can be told."""
-    if sys.platform == "win32":
-        return True
-    try:
-        os.kill(pid, 0)
-    except (ProcessLookupError, OverflowError):
-        return False
-    except OSError:
-        pass  # it is another user's
-    return True

@@ -20,7 +20,7 @@ from filelock import FileLock, Timeout
 
 from notehop.config.errors import IndexFailure, IndexLocked, IndexUnwritable
 from notehop.indexing import faults
-from notehop.indexing.stores.layout import IndexLayout, lives, read_json, write_private
+from notehop.indexing.stores.layout import IndexLayout, read_json, write_private
 from notehop.indexing.stores.model import Holder
 
 if TYPE_CHECKING:
@@ -68,10 +68,7 @@ class WriterLock:
                 write_private(layout.lock_holder, json.dumps(asdict(holder)))
                 faults.point("lock-holder-told")
         except Timeout as exc:
-            # Not written yet, or left behind by one that was killed: the lock stands.
-            said = read_json(Holder, layout.lock_holder)
-            dead = said and said.host == socket.gethostname() and not lives(said.pid)
-            who = "another process" if dead or said is None else said
+            who = read_json(Holder, layout.lock_holder) or "another process"
             raise IndexLocked(
                 f"{layout.root}: {who} is writing this index; wait until it is done, or stop it"
             ) from exc

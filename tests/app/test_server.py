@@ -47,7 +47,7 @@ def test_a_port_that_something_else_has_is_no_server_of_ours(
     place: product.Place, vault: Path, tmp_path: Path
 ) -> None:
     with product.VaultServer({"x": place}) as door, product.Announcement(place) as announced:
-        # It says that it serves, and proves nothing.
+        # It says that it serves, and answers nothing.
         announced.tell(door.url)
         port = int(door.url.rpartition(":")[2])
         with pytest.raises(product.NotehopError, match="is taken"):

@@ -64,17 +64,6 @@ def test_health(client: TestClient, vault: FakeVault) -> None:
     assert told == {"live": True, "ready": True, "vault": "My vault", "generation": 7}
 
 
-def test_health_proves_which_server_it_is_to_who_asks(vault: FakeVault) -> None:
-    challenge = "0" * 32
-    with client_of(vault, prove={vault.name: lambda text: text[::-1] + "!"}) as client:
-        told = client.get("/health", params={"challenge": challenge}).json()
-        assert told["proof"] == challenge + "!"
-        assert "proof" not in client.get("/health").json()
-        problem(client.get("/health", params={"challenge": "x" * 1_000}), 422)
-    with client_of(FakeVault()) as client:
-        assert "proof" not in client.get("/health", params={"challenge": challenge}).json()
-
-
 def test_a_vault_that_cannot_be_warmed_up_is_served_and_not_ready(
     caplog: pytest.LogCaptureFixture,
 ) -> None:

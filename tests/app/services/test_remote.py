@@ -17,7 +17,6 @@ from tests.support.product import (
     Announcement,
     Place,
     Query,
-    Running,
     SearchQuery,
     ask_server,
     create_app,
@@ -40,24 +39,23 @@ def start(place: Place) -> Iterator[Callable[..., FakeVault]]:
     """Starts a server that announces itself beside the index of a place."""
     with ExitStack() as held:
 
-        def started(fails: Exception | None = None, *, of: Place = place) -> FakeVault:
+        def started(fails: Exception | None = None) -> FakeVault:
             vault = FakeVault(fails)
-            announced = Announcement(of)
-            port = held.enter_context(
-                serving(create_app(vault, prove={vault.name: announced.prove}))
-            )
-            announced.tell(f"http://127.0.0.1:{port}")
+            announced = Announcement(place)
+            port = held.enter_context(serving(create_app(vault)))
+            held.enter_context(announced).tell(f"http://127.0.0.1:{port}")
             return vault
 
         yield started
 
 
+@pytest.fixture
+def announced(place: Place) -> Iterator[Announcement]:
+    with Announcement(place) as found:
+        yield found
+
+
 Start = Callable[..., FakeVault]
-
-
-def other(place: Place, **overrides: Any) -> Place:
-    dotted = {key.replace("__", "."): value for key, value in overrides.items()}
-    return locate(place.vault, index_dir=place.layout.root, overrides=dotted)
 
 
 def test_another_version(place: Place, start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -71,28 +69,29 @@ def test_the_server_of_another_vault_gets_no_question(
 ) -> None:
     (tmp_path / "Other").mkdir()
     elsewhere = locate(tmp_path / "Other", index_dir=tmp_path / "other index")
-    elsewhere.layout.root.mkdir()
-    vault = start(of=elsewhere)
-    elsewhere.layout.server.rename(place.layout.server)
-    assert ask_server(place, Query(query="x")) is None
-    assert vault.asked == []
-
-
-def test_who_took_over_the_port_gets_no_question(place: Place, start: Start) -> None:
     vault = start()
-    # Another server on that port would not know the token that the file has now.
-    says = json.loads(place.layout.server.read_text())
-    place.layout.server.write_text(json.dumps({**says, "token": "0" * 64}))
+    rewrite(place, answers_for=identity(elsewhere))
     assert ask_server(place, Query(query="x")) is None
     assert vault.asked == []
 
 
-def test_a_server_without_proof_gets_no_question(place: Place) -> None:
+def test_a_server_that_ended_without_a_word_gets_no_question(place: Place) -> None:
+    """Another program may have its port by now, and another process its number."""
     vault = FakeVault()
     with serving(create_app(vault)) as port:
-        Announcement(place).tell(f"http://127.0.0.1:{port}")
+        with Announcement(place) as ended:
+            ended.tell(f"http://127.0.0.1:{port}")
+            left = place.layout.server.read_bytes()
+        place.layout.server.touch(0o600)
+        place.layout.server.write_bytes(left)
         assert ask_server(place, Query(query="x")) is None
     assert vault.asked == []
+
+
+def test_of_two_servers_of_an_index_the_first_is_asked(place: Place, start: Start) -> None:
+    first, second = start(), start()
+    assert ask_server(place, SearchQuery(query="x")) is not None
+    assert (len(first.asked), second.asked) == (1, [])
 
 
 @pytest.mark.parametrize(
@@ -105,7 +104,7 @@ def test_a_server_without_proof_gets_no_question(place: Place) -> None:
         pytest.param(b"HTTP/1.1 200 OK\r\ncontent-length: 90\r\n\r\n{", id="cut-off"),
     ],
 )
-def test_whatever_else_listens_there(place: Place, says: bytes) -> None:
+def test_whatever_else_listens_there(place: Place, announced: Announcement, says: bytes) -> None:
     def answer(listening: socket.socket) -> None:
         connection, _ = listening.accept()
         with connection:
@@ -115,7 +114,7 @@ def test_whatever_else_listens_there(place: Place, says: bytes) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listening:
         thread = threading.Thread(target=answer, args=(listening,))
         thread.start()
-        Announcement(place).tell(f"http://127.0.0.1:{listening.getsockname()[1]}")
+        announced.tell(f"http://127.0.0.1:{listening.getsockname()[1]}")
         assert ask_server(place, Query(query="x"), patience=0.02) is None
         thread.join()
 
@@ -133,39 +132,41 @@ def test_a_server_that_takes_too_long(
 URL = "http://127.0.0.1:8765"
 
 
-def told(place: Place, url: str = URL) -> Running:
-    Announcement(place).tell(url)
-    return read_running(place.layout)
-
-
 def rewrite(place: Place, **changes: Any) -> None:
     says = json.loads(place.layout.server.read_text())
     place.layout.server.write_text(json.dumps({**says, **changes}))
 
 
 @pytest.mark.skipif(os.name != "posix", reason="modes are those of POSIX")
-def test_only_its_user_can_read_it(place: Place) -> None:
-    told(place)
+def test_only_its_user_can_read_it(place: Place, announced: Announcement) -> None:
+    announced.tell(URL)
     assert stat.S_IMODE(place.layout.server.stat().st_mode) == 0o600
     place.layout.server.chmod(0o644)
     assert read_running(place.layout) is None
 
 
 @pytest.mark.parametrize(("url", "reached"), rows(__file__, "every_address_is_reached_by_loopback"))
-def test_every_address_is_reached_by_loopback(place: Place, url: str, reached: str) -> None:
-    assert told(place, url).url == reached
+def test_every_address_is_reached_by_loopback(
+    place: Place, announced: Announcement, url: str, reached: str
+) -> None:
+    announced.tell(url)
+    found = read_running(place.layout)
+    assert found is not None
+    assert found.url == reached
 
 
 @pytest.mark.parametrize("changes", rows(__file__, "a_file_that_names_no_server_of_ours"))
-def test_a_file_that_names_no_server_of_ours(place: Place, changes: dict[str, Any]) -> None:
-    told(place)
+def test_a_file_that_names_no_server_of_ours(
+    place: Place, announced: Announcement, changes: dict[str, Any]
+) -> None:
+    announced.tell(URL)
     rewrite(place, **changes)
     assert read_running(place.layout) is None
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "null", "[" * 100_000])
-def test_a_file_that_is_not_whole(place: Place, text: str) -> None:
-    told(place)
+def test_a_file_that_is_not_whole(place: Place, announced: Announcement, text: str) -> None:
+    announced.tell(URL)
     place.layout.server.write_text(text)
     assert read_running(place.layout) is None
 

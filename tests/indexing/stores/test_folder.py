@@ -41,10 +41,7 @@ def test_one_writer_at_a_time_and_the_other_is_told_who(layout: IndexLayout) -> 
     assert not layout.lock_holder.exists()
 
 
-DEAD = {"pid": 999_999_999, "host": socket.gethostname(), "command": "x", "since": "now"}
-
-
-@pytest.mark.parametrize("left", ["", "{", "[]", '{"pid": 1}', json.dumps(DEAD)])
+@pytest.mark.parametrize("left", ["", "{", "[]", '{"pid": 1}'])
 def test_the_lock_stands_whatever_the_note_beside_it_says(layout: IndexLayout, left: str) -> None:
     with WriterLock(layout, "notehop index"):
         layout.lock_holder.write_text(left)
