@@ -93,7 +93,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         from tests.support.product import load_query, load_settings
         from tests.support.real_index import query_model
 
-        _held.append(load_query(query_model(), load_settings().embedding, shared=True))
+        _held.append(load_query(query_model(), load_settings().embedding))
     gc.collect()
     gc.freeze()
     pytest.MonkeyPatch().setattr(gc, "freeze", lambda: None)

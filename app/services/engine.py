@@ -187,7 +187,7 @@ class Engine:
         with self._loading:
             if self._embedder is None:
                 folder = self.place.layout.model
-                self._embedder = load_query(folder, self.place.settings.embedding, shared=True)
+                self._embedder = load_query(folder, self.place.settings.embedding)
             return self._embedder
 
     @property

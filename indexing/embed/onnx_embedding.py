@@ -110,12 +110,11 @@ _held: WeakValueDictionary[str, Engine] = WeakValueDictionary()
 _opening = threading.Lock()
 
 
-def load_query(folder: Path, settings: EmbeddingSettings, *, shared: bool = False) -> QueryEmbedder:
-    """Open the query model of an index.
+def load_query(folder: Path, settings: EmbeddingSettings) -> QueryEmbedder:
+    """Open the query model of an index, or take the one that this process holds already of the same files
+    or settings.
 
     :param folder: the index's model folder.
-    :param shared: take the model that this process holds already for another index with the same
-        files or settings.
     :raises ModelError: if there is no export and torch cannot load the model either.
     """
     manifest, description = read_manifest(folder), describe_model(settings)
@@ -144,10 +143,9 @@ def load_query(folder: Path, settings: EmbeddingSettings, *, shared: bool = Fals
         reason = f"{folder} holds no export of this model that can be read"
         if manifest is not None:
             reason = manifest.reason or f"files of {folder} are missing or damaged"
-        # Files that are damaged are mended by the next run: nobody else shall wait with them.
-        shared = shared and manifest is not None and manifest.reason is not None
-    if not shared:
-        return QueryEmbedder(make(), source, identity, reason)
+        if manifest is None or manifest.reason is None:
+            # Files that are damaged are mended by the next run: nobody else shall wait with them.
+            return QueryEmbedder(make(), source, identity, reason)
     with _opening:
         engine = _held.get(key)
         if engine is None:

@@ -38,7 +38,7 @@ def _small_changes() -> LoadEmbedder:
         # It imports LlamaIndex, which a run that finds nothing changed does without.
         from notehop.indexing.embed.onnx_embedding import load_query
 
-        kept[:] = [load_query(folder, settings, shared=True)]
+        kept[:] = [load_query(folder, settings)]
         return SmallOrBulk(kept[0], settings, refuse) if manifest.reason is None else kept[0]
 
     return load

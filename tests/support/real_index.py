@@ -70,17 +70,12 @@ def lend_query_model(vault: Path, index: Path) -> None:
 
 def real_index(vault: Path, index: Path, **overrides: object) -> product.Place:
     """Index a vault as ``notehop index`` does; overrides of settings with ``__`` for the dot."""
-    from tests.support.product import load_query
-
     lend_query_model(vault, index)
     dotted = {key.replace("__", "."): value for key, value in overrides.items()}
     place = product.locate(vault, index_dir=index, overrides=dotted)
     with pytest.MonkeyPatch.context() as patched:
         # Exports are shared by a user's indexes: these shall not be, with who runs the tests.
         patched.setenv("XDG_CACHE_HOME", str(CACHE))
-        # The one that this process holds (tests/conftest.py).
-        holding = functools.partial(load_query, shared=True)
-        patched.setattr("notehop.indexing.embed.onnx_embedding.load_query", holding)
         product.update_index(place)
     return place
 
