@@ -256,8 +256,7 @@ def _check_catalog(found: IndexCheck, place: Place, view: CatalogSnapshot) -> No
     state = read_catalog_state(layout)
     if state is not None and state.stamp == view.stamp and view.generation < state.generation:
         lost = f"generations {view.generation + 1} to {state.generation} are lost"
-        # A run takes a server's word for what there is.
-        found.add("catalog", lost, REBUILD if layout.database is None else INDEX)
+        found.add("catalog", lost, INDEX)
     for line in advice(place.vault, place.settings, view):
         found.add("language", line, REBUILD, broken=False)
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from notehop.config import Settings
 from notehop.config.errors import (
-    IndexDamaged,
     IndexFailure,
     IndexLocked,
     NotehopError,
@@ -38,7 +37,6 @@ from notehop.indexing.stores.chroma import (
     update_mirror,
     write_in_child,
 )
-from notehop.indexing.stores.database import REBUILD
 from notehop.indexing.stores.layout import IndexLayout, replace_file, writing_to
 from notehop.indexing.stores.lock import WriterLock
 from notehop.indexing.stores.model import LIMITS, Limits, NoteStatus
@@ -228,14 +226,7 @@ class Indexer:
             self._is_run = True
             if harmed and catalog.generation:
                 self.progress.stage("Checking the index", 0, "")
-                with catalog.snapshot() as view:
-                    generation, stamp = view.generation, view.stamp
                 catalog.verify()
-                if state is not None and stamp == state.stamp and generation < state.generation:
-                    raise IndexDamaged(
-                        f"{catalog.label}: the index has lost what was written after generation "
-                        f"{generation} of {state.generation}; {REBUILD}"
-                    )
             catalog.renew_if_older(state)
             if self._state is None or not self._state.fits(catalog):
                 self._state = IndexState(catalog)

@@ -263,9 +263,9 @@ class Catalog(CatalogReads):
         return int(self._known["generation"])
 
     def renew_if_older(self, state: CatalogState | None) -> None:
-        """Take another identity, if the server has lost what it had when a run ended, as one restored
-        from a backup: what was derived from the lost generations fits no more then, anywhere."""
-        if state is None or not self.database.shared:
+        """Take another identity, if it has lost what it had when a run ended, as one restored from a
+        backup: what was derived from the lost generations fits no more then, anywhere."""
+        if state is None:
             return
         meta = self.meta()
         if stamp_of(meta) == state.stamp and int(meta["generation"]) < state.generation:

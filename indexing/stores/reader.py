@@ -12,16 +12,10 @@ from itertools import groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from notehop.config.errors import IndexDamaged, IndexFailure, IndexMissing
+from notehop.config.errors import IndexFailure, IndexMissing
 from notehop.indexing.graph.pagerank import pagerank
 from notehop.indexing.stores.caches import QueryCache, follow_vectors, read_lexical, read_vectors
-from notehop.indexing.stores.catalog import (
-    Catalog,
-    CatalogSnapshot,
-    check_fingerprint,
-    read_catalog_state,
-)
-from notehop.indexing.stores.database import damaged
+from notehop.indexing.stores.catalog import Catalog, CatalogSnapshot, check_fingerprint
 from notehop.indexing.stores.labels import NoteLabels
 from notehop.indexing.stores.layout import CatalogAddress, IndexLayout
 from notehop.indexing.stores.lexical import DEFAULT_RANKING, LexicalIndex, Ranking
@@ -216,7 +210,7 @@ class Reader(AbstractContextManager["Reader"]):
 
         :raises IndexMissing: while the index is made anew.
         :raises IndexMismatch: if it was made anew with other settings.
-        :raises IndexDamaged: if it cannot be read, or an older copy of it stands there.
+        :raises IndexDamaged: if it cannot be read.
         """
         while True:
             with self._turn:
@@ -235,10 +229,8 @@ class Reader(AbstractContextManager["Reader"]):
             try:
                 with self._turn:
                     if self._generation is known:
-                        if view.stamp != known.stamp:
+                        if view.stamp != known.stamp or view.generation < known.number:
                             self._generation = self._load(view)
-                        elif view.generation < known.number:
-                            raise _went_back(view.label, view.generation)
                         elif view.generation > known.number:
                             self._generation = known.followed(view)
                     held = self._generation
@@ -279,15 +271,11 @@ class Reader(AbstractContextManager["Reader"]):
     def _opened(self) -> tuple[CatalogAddress, Catalog, Generation]:
         if not self._read_only:
             self.layout.close_to_others()
-        # Read first: a writer that goes on meanwhile leaves no later one than is read then.
-        address, state = self.layout.catalog, read_catalog_state(self.layout)
+        address = self.layout.catalog
         catalog = Catalog.of(self.layout)
         try:
             with catalog.snapshot() as view:
-                held = self._load(view)
-            if state and state.stamp == held.stamp and state.generation > held.number:
-                raise _went_back(catalog.label, held.number)
-            return address, catalog, held
+                return address, catalog, self._load(view)
         except BaseException:
             catalog.close()
             raise
@@ -304,10 +292,6 @@ class Reader(AbstractContextManager["Reader"]):
         return Generation(
             view.generation, view.stamp, ids_by_path, path_by_id, vectors, lexical, QueryCache()
         )
-
-
-def _went_back(label: str, generation: int) -> IndexDamaged:
-    return damaged(label, f"it is an older copy, of generation {generation}")
 
 
 def _of_chunks(

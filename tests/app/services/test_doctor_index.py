@@ -1,5 +1,6 @@
 """What is wrong with an index is found, and the command that the doctor names repairs it."""
 
+import json
 import os
 import shutil
 import sqlite3
@@ -95,6 +96,12 @@ def touch(name: str) -> Callable[[Place], None]:
     return change
 
 
+def claim_more(place: Place) -> None:
+    """What was written down of a catalog that is an older copy by now."""
+    said = json.loads(place.layout.catalog_state.read_text())
+    place.layout.catalog_state.write_text(json.dumps({**said, "generation": 5}))
+
+
 def of_another_index(place: Place) -> None:
     LexicalIndex().save(place.layout.postings, 1, "another")
 
@@ -130,8 +137,7 @@ HARMS: dict[str, tuple[Callable[[Place], None], str, str, str, bool]] = {
         "catalog", "damaged", REBUILD, True),
     "table gone": (sql("DROP TABLE links"), "catalog", "no table links", REBUILD, True),
     "older catalog": (
-        sql("UPDATE meta SET value='0' WHERE key='generation'"),
-        "catalog", "generations 1 to 1 are lost", REBUILD, True),
+        claim_more, "catalog", "generations 2 to 5 are lost", INDEX, True),
     "another format": (
         sql("UPDATE meta SET value='99' WHERE key='schema'"),
         "catalog", "update notehop, or", REBUILD, True),
