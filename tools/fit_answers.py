@@ -30,20 +30,20 @@ from scipy.optimize import minimize
 
 from notehop import open_vault
 from tests.support.product import (
-    AskedQuestion,
-    Named,
-    Reading,
+    PreparedQuestion,
+    QuotableSource,
+    TextAnalyzer,
     TracedQuery,
     VaultHandle,
-    candidates,
     decision_features,
     demo_vault,
-    evidence_of,
     extractive,
+    load_weights,
+    make_candidates,
     material_of,
-    read_question,
+    parse_question,
+    quotable_sources,
     score_passages,
-    weights,
 )
 
 SETS = Path(__file__).parents[1] / "tests/answers"
@@ -148,14 +148,14 @@ def main() -> None:
     given.work.mkdir(parents=True, exist_ok=True)
     found = {name: _examples(name, given.data, given.work, given.again) for name in given.sets}
     target = Path(extractive.__file__).with_name("weights.json")
-    fitted = {name: dict(weights()[name]) for name in ("words", "meaning")}
+    fitted = {name: dict(load_weights()[name]) for name in ("words", "meaning")}
     if not given.decision:
         fitted["words"] = _ranking(found, lambda one: one.all, leave_out=("likeness",))
         fitted["meaning"] = _ranking(found, lambda one: one.compared)
         fitted = {name: each | FIXED[name] for name, each in fitted.items()}
-        target.write_text(json.dumps({**weights(), **fitted}, indent=1, sort_keys=True) + "\n")
+        target.write_text(json.dumps({**load_weights(), **fitted}, indent=1, sort_keys=True) + "\n")
         # The decision looks at the best passages, so that its examples are made with the new weights.
-        weights.cache_clear()
+        load_weights.cache_clear()
         found = {name: _examples(name, given.data, given.work, again=False) for name in given.sets}
     fitted["decision"] = _decision(found, leave_out=("title_share", "uncovered"))
     fitted = {name: fitted[name] | fixed for name, fixed in FIXED.items()}
@@ -219,8 +219,8 @@ def _examples(name: str, data: Path, work: Path, again: bool) -> list[Example]:
     nodes, rows = pickle.loads(memory.read_bytes()) if memory.is_file() else ({}, {})
     with open_vault(vault, index_dir=index) as opened:
         opened.warm()
-        reading = _remembering(opened._engine.synthesizer._reading, rows)
-        made = [_example(opened, reading, question, kind, nodes) for question, kind in jobs]
+        analyzer = _remembering(opened._engine.synthesizer._analyzer, rows)
+        made = [_example(opened, analyzer, question, kind, nodes) for question, kind in jobs]
     found = [one for one in made if one is not None]
     memory.write_bytes(pickle.dumps((nodes, rows)))
     kept.write_bytes(pickle.dumps(found))
@@ -233,9 +233,9 @@ def _index(vault: Path, index: Path) -> None:
         subprocess.run(command, check=True)
 
 
-def _remembering(reading: Reading, rows: dict[Any, NDArray[np.float32]]) -> Reading:
+def _remembering(analyzer: TextAnalyzer, rows: dict[Any, NDArray[np.float32]]) -> TextAnalyzer:
     """Vectors are most of the time, and the second pass needs those of the first."""
-    embed = reading.vectors
+    embed = analyzer.vectors
     assert embed is not None
 
     def vectors(query: str, texts: Sequence[str]) -> tuple[Any, Any]:
@@ -246,12 +246,12 @@ def _remembering(reading: Reading, rows: dict[Any, NDArray[np.float32]]) -> Read
             rows.update(zip(new, made, strict=False))
         return rows[query,], np.stack([rows[text] for text in texts])
 
-    return replace(reading, vectors=vectors)
+    return replace(analyzer, vectors=vectors)
 
 
 def _example(
     vault: VaultHandle,
-    reading: Reading,
+    analyzer: TextAnalyzer,
     question: dict[str, Any],
     kind: str,
     nodes: dict[tuple[str, str], Any],
@@ -264,8 +264,8 @@ def _example(
         retrieved = vault.query_engine(literal=True, filters=filters).retrieve(query)
         nodes[found_for] = retrieved, query.trace.text or question["question"]
     retrieved, text = nodes[found_for]
-    sources = evidence_of(material_of(retrieved, vault.name))
-    asked = AskedQuestion(read_question(text), reading)
+    sources = quotable_sources(material_of(retrieved, vault.name))
+    asked = PreparedQuestion(parse_question(text), analyzer)
     ranked = score_passages(asked, sources)
     own = kind == "answerable"
     if kind == "removed" and any(_says(question, None, one) >= 1.0 for one in ranked):
@@ -280,11 +280,11 @@ def _example(
 
     def labelled(found: Iterable[Any]) -> list[tuple[dict[str, float], float]]:
         return [
-            (dict(one.features), _says(question, sources[one.source], one) if own else 0.0)
+            (dict(one.features), _says(question, sources[one.source_index], one) if own else 0.0)
             for one in found
         ]
 
-    everything = candidates(asked, sources) if own else []
+    everything = make_candidates(asked, sources) if own else []
     return Example(
         kind,
         labelled(ranked if own else []),
@@ -293,17 +293,17 @@ def _example(
     )
 
 
-def _says(question: dict[str, Any], named: Named | None, candidate: Any) -> float:
+def _says(question: dict[str, Any], quotable: QuotableSource | None, candidate: Any) -> float:
     """The share of what an answer must hold that a passage does, in a note that answers.
 
-    :param named: its source; None takes any note.
+    :param quotable: its source; None takes any note.
     """
     passage = candidate.passage
-    text = " ".join(f"{passage.lead} {passage.text} {passage.frame}".split())
+    text = " ".join(f"{passage.lead} {passage.text} {passage.table_head}".split())
     if "contains" in question:
         held = [bool(re.search(one, text, re.IGNORECASE)) for one in question["contains"]]
         return sum(held) / len(held)
-    if named is not None and named.source.path not in question["gold"]:
+    if quotable is not None and quotable.source.path not in question["gold"]:
         return 0.0
     return float(f" {_words(question['answer'])} " in f" {_words(passage.text)} ")
 

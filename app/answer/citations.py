@@ -29,14 +29,14 @@ def code_spans(text: str) -> list[Range]:
     """
     spans: list[Range] = []
     at = 0
-    for start, end in fences(text):
-        spans += _inline(text, at, start)
+    for start, end in fence_ranges(text):
+        spans += _inline_code_spans(text, at, start)
         spans.append((start, end))
         at = end
-    return spans + list(_inline(text, at, len(text)))
+    return spans + list(_inline_code_spans(text, at, len(text)))
 
 
-def open_fence(text: str) -> str | None:
+def unclosed_fence(text: str) -> str | None:
     """Return the marks that would close the fence still open at the end of ``text``, or None."""
     opened: str | None = None
     for line in text.split("\n"):
@@ -44,14 +44,14 @@ def open_fence(text: str) -> str | None:
     return opened
 
 
-def inside(spans: list[Range], at: int) -> bool:
+def is_inside(spans: list[Range], at: int) -> bool:
     """Whether the character at ``at`` lies in one of ``spans``, which are in order."""
     last = bisect_right(spans, at, key=itemgetter(0)) - 1
     return last >= 0 and at < spans[last][1]
 
 
 def fence_after(opened: str | None, line: str) -> str | None:
-    """The marks of the open fence after ``line``, given those before it; None for none."""
+    """Return the marks of the open fence after ``line``, given those before it; None for none."""
     match = _FENCE.fullmatch(line.rstrip("\r\n"))
     if match is None:
         return opened
@@ -62,7 +62,7 @@ def fence_after(opened: str | None, line: str) -> str | None:
     return None if closes else opened
 
 
-def fences(text: str) -> Iterator[Range]:
+def fence_ranges(text: str) -> Iterator[Range]:
     """Yield the ranges of fenced code in order, their first and last lines included."""
     opened: str | None = None
     start = at = 0
@@ -78,7 +78,7 @@ def fences(text: str) -> Iterator[Range]:
         yield start, len(text)
 
 
-def _inline(text: str, start: int, end: int) -> Iterator[Range]:
+def _inline_code_spans(text: str, start: int, end: int) -> Iterator[Range]:
     at = start
     while (opening := _TICKS.search(text, at, end)) is not None:
         newline = text.find("\n", opening.end(), end)
@@ -94,7 +94,9 @@ _GAP = r"[ \t]{0,3}"
 _ITEM = rf"{_NAME}(?:{_GAP}[-–]{_GAP}{_NAME})?"
 _ITEMS = rf"{_GAP}(?P<items>{_ITEM}(?:{_GAP}[,;]{_GAP}{_ITEM}){{0,40}}){_GAP}"
 _OPEN, _CLOSE = r"(?<![\[\\^])\[", r"\](?![\](:])"
-_LONGEST = 1_000  # characters between the brackets of what may become a marker: 41 items have fewer
+_MAX_MARKER_CHARS = (
+    1_000  # characters between the brackets of what may become a marker: 41 items have fewer
+)
 
 MARKER = re.compile(rf"(?:{_OPEN}|【){_ITEMS}(?:{_CLOSE}|(?:†[^】\n]{{0,80}})?】)")
 """``[1]``, ``[1, 2]``, ``[1-3]``, ``[C1]``, ``[C1-3]``, ``[1, C2]``, and ``【1】`` and ``【1†lines】``, which
@@ -102,16 +104,16 @@ some models write; not ``[[1]]``, ``[^1]``, ``[1](url)`` or ``[1]: url``, which 
 Markdown, and no year: a number has at most three digits.
 """
 
-_BEGUN = re.compile(
-    rf"(?:{_OPEN}|【){_GAP}(?:[0-9Cc][0-9Cc,; \t–-]{{0,{_LONGEST}}}(?:†[^】\n]{{0,80}})?)?\Z"
+_UNFINISHED_MARKER = re.compile(
+    rf"(?:{_OPEN}|【){_GAP}(?:[0-9Cc][0-9Cc,; \t–-]{{0,{_MAX_MARKER_CHARS}}}(?:†[^】\n]{{0,80}})?)?\Z"
 )
-"""What may become a marker at the end of a text."""
+"""The end of a text that may become a marker."""
 
 _RANGE = re.compile(r"([Cc]?)([0-9]{1,3})[ \t]*[-–][ \t]*([Cc]?)([0-9]{1,3})")
 
 
 def marker_of(name: str | int) -> str:
-    """The marker of a source by its number, counted from 1, or of a connected note by its label (``C1``)."""
+    """Return the marker of a source by its number, from 1, or of a connected note by its label (``C1``)."""
     return f"[{name}]"
 
 
@@ -136,8 +138,8 @@ def names_in(items: str) -> Iterator[str]:
 
 
 def close_holes(text: str) -> str:
-    """A text without the holes in it: a space is left between words, else nothing."""
-    return _HOLES.sub(_close, text)
+    """Return a text without its holes: a space is left between words, else nothing."""
+    return _HOLES.sub(_hole_replacement, text)
 
 
 HOLE = "\0"
@@ -146,15 +148,15 @@ _HOLES = re.compile(rf"(?<![ \t])[ \t]*{HOLE}(?:[ \t]*{HOLE})*[ \t]*")
 _WORD_AFTER = re.compile(r"[^\s.,;:!?)\]]")
 
 
-def _close(hole: re.Match[str]) -> str:
-    """What stands where markers were taken out: one space between words, else nothing."""
+def _hole_replacement(hole: re.Match[str]) -> str:
+    """Return what stands where markers were taken out: one space between words, else nothing."""
     text, start = hole.string, hole.start()
     begins = start == 0 or text[start - 1] == "\n"
     between = not begins and _WORD_AFTER.match(text, hole.end()) is not None
     return " " if between and (hole[0][0] in " \t" or hole[0][-1] in " \t") else ""
 
 
-_LINE_BEGUN = re.compile(r"[ \t>]*(?:[-*+]|\d{1,9}[.)]?)?[ \t]*(?:`*|~*)")
+_UNFINISHED_LINE = re.compile(r"[ \t>]*(?:[-*+]|\d{1,9}[.)]?)?[ \t]*(?:`*|~*)")
 """The beginning of a line that may still become that of a fence of code."""
 
 _BLANK_END = re.compile(rf"(?<![\s{HOLE}])[\s{HOLE}]+\Z")
@@ -164,8 +166,8 @@ _QUOTES = str.maketrans("“”", "  ")
 """A quote is one sentence for who splits a text: without its marks it is those it holds."""
 
 
-def sentences_of(text: str) -> Iterator[str]:
-    """The text in whole sentences, which together are the text."""
+def split_sentences(text: str) -> Iterator[str]:
+    """Yield the text in whole sentences, which together are the text."""
     for start, end in sentence_spans(text.translate(_QUOTES)):
         yield text[start:end]
 
@@ -194,86 +196,92 @@ class MarkerFilter:
         self._fence: str | None = None
         # The line that is begun, and how much of it, checked, is read.
         self._line = ""
-        self._read = 0
+        self._settled_chars = 0
         # What is read but for blanks and holes at its end, and the last character that was given.
-        self._blank = ""
-        self._last = ""
+        self._held_blanks = ""
+        self._last_char = ""
 
     def feed(self, piece: str) -> str:
         """Take a piece; return what is settled by it, which may be nothing."""
-        begun = self._line or self._blank or self._last
-        *whole, line = (self._line + (piece if begun else piece.lstrip())).split("\n")
-        settled = [self._blank]
-        for one in whole:
-            settled.append(self._checked(one)[self._read :])
-            self._fence = fence_after(self._fence, one)
-            self._read = 0
+        has_begun = self._line or self._held_blanks or self._last_char
+        *whole, line = (self._line + (piece if has_begun else piece.lstrip())).split("\n")
+        settled = [self._held_blanks]
+        for whole_line in whole:
+            settled.append(self._check_line(whole_line)[self._settled_chars :])
+            self._fence = fence_after(self._fence, whole_line)
+            self._settled_chars = 0
         self._line = line
-        sure = self._sure()
-        settled.append(sure[self._read :])
-        self._read = max(self._read, len(sure))
+        settled_part = self._settled_part()
+        settled.append(settled_part[self._settled_chars :])
+        self._settled_chars = max(self._settled_chars, len(settled_part))
         text = "\n".join([settled[0] + settled[1], *settled[2:]])
-        given = _BLANK_END.sub("", text)
-        self._blank = text[len(given) :]
-        return self._given(given)
+        settled_text = _BLANK_END.sub("", text)
+        self._held_blanks = text[len(settled_text) :]
+        return self._close_holes(settled_text)
 
     def close(self) -> str:
         """Return the rest: nothing follows."""
-        return self._given((self._blank + self._checked(self._line)[self._read :]).rstrip())
+        return self._close_holes(
+            (self._held_blanks + self._check_line(self._line)[self._settled_chars :]).rstrip()
+        )
 
-    def _given(self, settled: str) -> str:
-        given = close_holes(self._last + settled)[len(self._last) :]
-        self._last = given[-1:] or self._last
-        return given
+    def _close_holes(self, settled: str) -> str:
+        closed = close_holes(self._last_char + settled)[len(self._last_char) :]
+        self._last_char = closed[-1:] or self._last_char
+        return closed
 
-    def _sure(self) -> str:
-        """What is left of the line, as far as nothing that follows can change it."""
+    def _settled_part(self) -> str:
+        """Return the checked line as far as nothing that follows can change it."""
         line = self._line
         if self._fence is not None:
             return line
-        if fence_after(None, line) or _LINE_BEGUN.fullmatch(line):
+        if fence_after(None, line) or _UNFINISHED_LINE.fullmatch(line):
             return ""
         # Code that is begun, a marker that is, and at the end one to remove: it may become a link.
         line = line.rstrip("`")
-        code = list(_inline(line, 0, len(line)))
-        unsure = [one.start() for one in _TICKS.finditer(line) if not inside(code, one.start())]
-        unsure += [one.start() for one in _BEGUN.finditer(line)]
-        unsure += [
+        code = list(_inline_code_spans(line, 0, len(line)))
+        unsettled = [
+            one.start() for one in _TICKS.finditer(line) if not is_inside(code, one.start())
+        ]
+        unsettled += [one.start() for one in _UNFINISHED_MARKER.finditer(line)]
+        unsettled += [
             one.start()
             for one in MARKER.finditer(line)
-            if one.end() == len(line) and self._kept(one) != one[0]
+            if one.end() == len(line) and self._known_part(one) != one[0]
         ]
-        sure = line[: min((at for at in unsure if not inside(code, at)), default=len(line))]
-        return self._marked(sure, code)
+        settled_part = line[
+            : min((at for at in unsettled if not is_inside(code, at)), default=len(line))
+        ]
+        return self._replace_markers(settled_part, code)
 
-    def _checked(self, line: str) -> str:
-        """What is left of a whole line, whose markers count."""
+    def _check_line(self, line: str) -> str:
+        """Return a whole line without its unknown markers, and count them."""
         if self._fence is not None or fence_after(None, line):
             return line
-        code = list(_inline(line, 0, len(line)))
+        code = list(_inline_code_spans(line, 0, len(line)))
         for marker in MARKER.finditer(line):
-            for name in names_in(marker["items"]) if not inside(code, marker.start()) else ():
+            for name in names_in(marker["items"]) if not is_inside(code, marker.start()) else ():
                 if name in self._labels:
                     self.mentioned[name] = None
                 elif f"[{name}]" in self._markers:
                     self.cited[f"[{name}]"] = None
                 else:
                     self.unknown[name] = self.unknown.get(name, 0) + 1
-        return self._marked(line, code)
+        return self._replace_markers(line, code)
 
-    def _marked(self, line: str, code: list[Range]) -> str:
-        def shown(marker: re.Match[str]) -> str:
-            return marker[0] if inside(code, marker.start()) else self._kept(marker)
+    def _replace_markers(self, line: str, code: list[Range]) -> str:
+        def replace_marker(marker: re.Match[str]) -> str:
+            return marker[0] if is_inside(code, marker.start()) else self._known_part(marker)
 
-        return MARKER.sub(shown, line)
+        return MARKER.sub(replace_marker, line)
 
-    def _kept(self, marker: re.Match[str]) -> str:
-        """What stands in prose for a marker: itself, the names of it that there are, or a hole."""
+    def _known_part(self, marker: re.Match[str]) -> str:
+        """Return what stands in prose for a marker: itself, the names of it that are known, or a hole."""
         names = list(names_in(marker["items"]))
-        kept = [one for one in names if one in self._labels or f"[{one}]" in self._markers]
-        if kept == names and marker[0].startswith("["):
+        known = [one for one in names if one in self._labels or f"[{one}]" in self._markers]
+        if known == names and marker[0].startswith("["):
             return marker[0]
-        return f"[{', '.join(kept)}]" if kept else HOLE
+        return f"[{', '.join(known)}]" if known else HOLE
 
 
 _EMPHASIS = ("**", "__", "==", "~~")
@@ -289,13 +297,13 @@ _MARKUP = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class MappedText:
     """The text of a block, lines apart, with the place in the source of each of its characters."""
 
     text: str = ""
     origins: Sequence[int] = ()
 
-    def part(self, start: int, end: int) -> Stretch:
+    def part(self, start: int, end: int) -> MappedText:
         """The part without blanks around it, nor a mark of emphasis that it holds one end of."""
         text = self.text
         while True:
@@ -312,14 +320,14 @@ class Stretch:
                         end -= len(mark)
                         break
             else:
-                return Stretch(text[start:end], self.origins[start:end])
+                return MappedText(text[start:end], self.origins[start:end])
 
     def words(self) -> str:
         """The text on one line."""
         return " ".join(self.text.split())
 
     def ranges(self) -> tuple[Range, ...]:
-        """Where the words stand, in order."""
+        """Return where the words stand in the source, in order."""
         breaks = [
             at for at in range(1, len(self.text)) if self.origins[at] != self.origins[at - 1] + 1
         ]
@@ -332,7 +340,9 @@ class Stretch:
         return tuple(found)
 
 
-def stretch_of(content: str, source: str, lines: Iterable[Range], *, code: bool = False) -> Stretch:
+def map_to_source(
+    content: str, source: str, lines: Iterable[Range], *, code: bool = False
+) -> MappedText:
     """Find the lines of a block in the lines of the source that it was read from.
 
     :param content: the text of the block, without the marks of the lists and quotes around it.
@@ -342,32 +352,32 @@ def stretch_of(content: str, source: str, lines: Iterable[Range], *, code: bool 
     text = ""
     origins: list[int] = []
     spans = code_spans(content) if "`" in content else []
-    begins = 0
+    line_start = 0
     for line, (start, end) in zip(content.split("\n"), lines, strict=False):
         at = source.find(line, start, end)
         origin = at if at >= 0 else start
-        for first, last in [(0, len(line))] if code else _seen(line, begins, spans):
+        for first, last in [(0, len(line))] if code else _visible_ranges(line, line_start, spans):
             text += line[first:last]
             origins += range(origin + first, origin + last)
         text += "\n"
         origins.append(origins[-1] + 1 if origins else origin)
-        begins += len(line) + 1
+        line_start += len(line) + 1
     text = text.rstrip("\n")
-    return Stretch(text, origins[: len(text)])
+    return MappedText(text, origins[: len(text)])
 
 
-def _seen(line: str, begins: int, spans: list[tuple[int, int]]) -> list[Range]:
+def _visible_ranges(line: str, begins: int, spans: list[tuple[int, int]]) -> list[Range]:
     """The parts of a line that a reader sees."""
-    found: list[Range] = []
+    visible: list[Range] = []
     at, opened = 0, False
     for mark in _MARKUP.finditer(line, at):
         if mark["shuts"] and not opened:
             continue  # "c2VjcmV0==" is no highlight.
-        if not inside(spans, begins + mark.start()):
+        if not is_inside(spans, begins + mark.start()):
             opened = bool(mark["opens"] or (opened and mark["shuts"] != "=="))
             # Of a link the words that it shows, else its target.
-            shown = mark.span("shown" if mark["shown"] else "target")
-            found += (at, mark.start()), shown
+            link_words = mark.span("shown" if mark["shown"] else "target")
+            visible += (at, mark.start()), link_words
             at = mark.end()
-    found.append((at, len(line)))
-    return [(first, last) for first, last in found if first < last]
+    visible.append((at, len(line)))
+    return [(first, last) for first, last in visible if first < last]

@@ -1,6 +1,6 @@
 """Reads an answer sentence by sentence, and checks what each states against the sources it names.
 
-Touches: the embedding model, through the reading.
+Touches: the embedding model, through the analyzer.
 """
 
 from __future__ import annotations
@@ -14,20 +14,33 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 
 from notehop.app.answer.citations import code_spans, names_in
-from notehop.app.answer.draft import DECLINED, QUOTED, SILENT, UNSURE, Draft, Said
+from notehop.app.answer.draft import (
+    MODEL_REFUSAL,
+    NO_ANSWER,
+    QUOTED_OPENING,
+    UNSURE_OPENING,
+    Draft,
+    QuotedSpan,
+)
 from notehop.app.answer.material import (
-    STATING,
+    STATING_KINDS,
     Material,
     Unit,
-    bare,
-    evidence,
+    make_evidence,
     markers_in,
     ranked_headings,
-    units,
+    split_into_units,
+    strip_markers,
 )
 from notehop.app.answer.quotes.passages import SentenceSpans
-from notehop.app.answer.quotes.reading import Reading
-from notehop.app.answer.support import Found, Known, Stated, held_against, judged
+from notehop.app.answer.quotes.reading import TextAnalyzer
+from notehop.app.answer.support import (
+    ClaimText,
+    SourceText,
+    SupportMatch,
+    compare_with_source,
+    decide_support,
+)
 from notehop.app.models import Claim, Evidence, Support
 from notehop.indexing.shown import counted
 
@@ -74,16 +87,16 @@ _TURNS = re.compile(
 class Sentence:
     """A sentence of an answer, as a claim that is not checked yet.
 
-    ``states``: whether it says something that a source could support. ``said`` is there where it is
+    ``states``: whether it says something that a source could support. ``quoted_span`` is there where it is
     a quote by construction.
     """
 
     claim: Claim
     states: bool
-    said: Said | None = None
+    quoted_span: QuotedSpan | None = None
 
 
-def sentences(
+def split_answer(
     draft: Draft, spans: SentenceSpans, markers: Collection[str], labels: Collection[str]
 ) -> list[Sentence]:
     """Return the sentences of an answer in order; nothing but blanks stands between them.
@@ -92,14 +105,14 @@ def sentences(
     """
     text = draft.text
     code = code_spans(text)
-    found: list[Sentence] = []
+    sentences: list[Sentence] = []
 
-    def read(start: int, end: int) -> None:
-        cut = [
+    def add_sentences(start: int, end: int) -> None:
+        units = [
             Unit(one.start + start, one.end + start, one.kind)
-            for one in units(text[start:end], spans)
+            for one in split_into_units(text[start:end], spans)
         ]
-        for unit, after in zip_longest(cut, cut[1:]):
+        for unit, after in zip_longest(units, units[1:]):
             names = dict.fromkeys(
                 name
                 for marker in markers_in(text, unit, code)
@@ -112,40 +125,45 @@ def sentences(
                 mentioned=[name for name in names if name in labels],
             )
             # Beside its quotes, a quoted answer says only what they are about.
-            states = draft.mode == "llm" and unit.kind in STATING
-            named = bool(claim.markers or claim.mentioned)
-            found.append(Sentence(claim, states and not _is_frame(claim.text, after, named=named)))
+            states = draft.mode == "llm" and unit.kind in STATING_KINDS
+            has_markers = bool(claim.markers or claim.mentioned)
+            sentences.append(
+                Sentence(
+                    claim,
+                    states and not _states_nothing(claim.text, after, has_markers=has_markers),
+                )
+            )
 
     at = 0
-    for said in draft.said:
-        read(at, said.start)
-        span = said.start, said.end
-        claim = Claim(text=text[slice(*span)], span=span, markers=[said.marker], mentioned=[])
-        found.append(Sentence(claim, states=True, said=said))
-        at = said.end
-    read(at, len(text))
-    return found
+    for quoted in draft.quoted_spans:
+        add_sentences(at, quoted.start)
+        span = quoted.start, quoted.end
+        claim = Claim(text=text[slice(*span)], span=span, markers=[quoted.marker], mentioned=[])
+        sentences.append(Sentence(claim, states=True, quoted_span=quoted))
+        at = quoted.end
+    add_sentences(at, len(text))
+    return sentences
 
 
-def _is_frame(words: str, after: Unit | None, *, named: bool) -> bool:
+def _states_nothing(words: str, after: Unit | None, *, has_markers: bool) -> bool:
     """Whether a sentence states nothing of its own.
 
-    :param named: whether it has markers. Then it states something, unless it is nothing but them.
+    :param has_markers: whether it has markers. Then it states something, unless it is nothing but them.
     """
-    said = _BEFORE_STOP.sub("", bare(words))
+    statement = _BEFORE_STOP.sub("", strip_markers(words))
     if (
-        not _WORD.search(said)
-        or said in (QUOTED, UNSURE, SILENT, DECLINED)
-        or _LISTS_SOURCES.fullmatch(said)
+        not _WORD.search(statement)
+        or statement in (QUOTED_OPENING, UNSURE_OPENING, NO_ANSWER, MODEL_REFUSAL)
+        or _LISTS_SOURCES.fullmatch(statement)
     ):
         return True
-    if named:
+    if has_markers:
         return False
-    if _ASKS.search(said):
+    if _ASKS.search(statement):
         return True
-    if said.endswith((":", "：")) and after is not None:
+    if statement.endswith((":", "：")) and after is not None:
         return True
-    return _REFUSES.search(said) is not None and _TURNS.search(said) is None
+    return _REFUSES.search(statement) is not None and _TURNS.search(statement) is None
 
 
 _log = logging.getLogger(__name__)
@@ -154,21 +172,20 @@ _RANK: Mapping[Support, int] = {"none": 0, "partial": 1, "high": 2}
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckResult:
     """An answer after the check.
 
-    ``best`` maps the marker of a source to its evidence for the sentence that it supports best,
+    ``best_evidence`` maps the marker of a source to its evidence for the sentence that it supports best,
     the first of several.
     """
 
     claims: tuple[Claim, ...] = ()
-    best: Mapping[str, Evidence] = field(default_factory=dict)
+    best_evidence: Mapping[str, Evidence] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
 
 
-CHECKED_WITHIN = (
-    1.0  # seconds in which vectors are compared; the sentences after it are compared by words
-)
+VECTOR_BUDGET_S = 1.0
+"""Seconds in which vectors are compared; the sentences after it are compared by words."""
 
 
 class Checker:
@@ -178,41 +195,44 @@ class Checker:
     than not at all, and a warning says so.
     """
 
-    def __init__(self, reading: Reading, vault: str) -> None:
+    def __init__(self, analyzer: TextAnalyzer, vault: str) -> None:
         """:param vault: its name, for links."""
-        self._reading, self._vault = reading, vault
+        self._analyzer, self._vault = analyzer, vault
 
-    def check(self, draft: Draft, material: Material) -> Checked:
+    def check(self, draft: Draft, material: Material) -> CheckResult:
         """Check the text of a draft; it is not changed."""
         try:
-            return _Check(self._reading, self._vault, material).all(draft)
+            return _Check(self._analyzer, self._vault, material).check_all(draft)
         except Exception as exc:  # noqa: BLE001 (an answer is worth more unchecked than not at all)
             _log.exception("the check of the citations failed")
             warning = f"the citations were not checked against the notes: {type(exc).__name__}"
-            return Checked(warnings=(warning,))
+            return CheckResult(warnings=(warning,))
 
 
 class _Check:
-    def __init__(self, reading: Reading, vault: str, material: Material) -> None:
-        self._reading, self._vault, self._material = reading, vault, material
-        self._until = time.perf_counter() + CHECKED_WITHIN
+    def __init__(self, analyzer: TextAnalyzer, vault: str, material: Material) -> None:
+        self._analyzer, self._vault, self._material = analyzer, vault, material
+        self._deadline = time.perf_counter() + VECTOR_BUDGET_S
         self._sources = {source.marker: source for source in material.sources}
-        self._known: dict[str, Known] = {}
-        self._late, self._broken = 0, ""
+        self._source_texts: dict[str, SourceText] = {}
+        self._over_time, self._model_error = 0, ""
 
-    def all(self, draft: Draft) -> Checked:
+    def check_all(self, draft: Draft) -> CheckResult:
         """The claims, the best evidence of each source, and what could not be done."""
         labels = [note.label for note in self._material.connected]
-        found = sentences(draft, self._reading.sentences, self._sources, labels)
-        claims = tuple(map(self._claim, found))
+        sentences = split_answer(draft, self._analyzer.sentences, self._sources, labels)
+        claims = tuple(map(self._claim, sentences))
         best: dict[str, Evidence] = {}
-        for one in (each for claim in claims for each in claim.evidence):
-            held = best.get(one.marker)
-            if held is None or _RANK[one.support or "high"] > _RANK[held.support or "high"]:
-                best[one.marker] = one
+        for evidence in (each for claim in claims for each in claim.evidence):
+            best_known = best.get(evidence.marker)
+            if (
+                best_known is None
+                or _RANK[evidence.support or "high"] > _RANK[best_known.support or "high"]
+            ):
+                best[evidence.marker] = evidence
         quoted: dict[str, list[tuple[int, int]]] = defaultdict(list)
-        for said in draft.said:
-            quoted[said.marker] += said.ranges
+        for quoted_span in draft.quoted_spans:
+            quoted[quoted_span.marker] += quoted_span.ranges
         # Of a source that is quoted in several places all of them count.
         best |= {
             marker: self._evidence(marker, ranges, None)
@@ -221,18 +241,18 @@ class _Check:
         }
         by_words = "compared with the notes by words alone"
         warnings = []
-        if self._broken:
-            warnings.append(f"citations were {by_words}: {self._broken}")
-        if self._late:
-            late = counted(self._late, "citation")
+        if self._model_error:
+            warnings.append(f"citations were {by_words}: {self._model_error}")
+        if self._over_time:
+            late = counted(self._over_time, "citation")
             warnings.append(f"{late} {by_words}: the time for it was over")
-        return Checked(claims, best, tuple(warnings))
+        return CheckResult(claims, best, tuple(warnings))
 
     def _claim(self, sentence: Sentence) -> Claim:
-        claim, said = sentence.claim, sentence.said
-        if said is not None and said.ranges:
+        claim, quoted_span = sentence.claim, sentence.quoted_span
+        if quoted_span is not None and quoted_span.ranges:
             # A quote says where it stands: that it stands there does not make it right.
-            claim.evidence = [self._evidence(said.marker, said.ranges, None)]
+            claim.evidence = [self._evidence(quoted_span.marker, quoted_span.ranges, None)]
         elif sentence.states and claim.markers:
             self._compare(claim)
         elif sentence.states:
@@ -242,36 +262,43 @@ class _Check:
 
     def _compare(self, claim: Claim) -> None:
         """Say how far the sources that a claim names support it."""
-        stated = Stated(claim.text, self._reading)
-        found = [self._held(stated, marker) for marker in claim.markers]
-        verdict = judged(stated, found)
-        alone = [verdict] if len(found) == 1 else [judged(stated, [one]) for one in found]
-        claim.support, claim.lacks = verdict.support, list(verdict.lacks)
-        claim.flag = "unsupported" if verdict.support == "none" else None
+        claim_text = ClaimText(claim.text, self._analyzer)
+        matches = [self._find_support(claim_text, marker) for marker in claim.markers]
+        together = decide_support(claim_text, matches)
+        alone = (
+            [together]
+            if len(matches) == 1
+            else [decide_support(claim_text, [one]) for one in matches]
+        )
+        claim.support, claim.lacks = together.support, list(together.lacks)
+        claim.flag = "unsupported" if together.support == "none" else None
         claim.evidence = [
-            self._evidence(marker, [one.known.units[at].span for at in one.units], each.support)
-            for marker, one, each in zip(claim.markers, found, alone, strict=True)
+            self._evidence(marker, [one.source.units[at].span for at in one.units], each.support)
+            for marker, one, each in zip(claim.markers, matches, alone, strict=True)
         ]
 
-    def _held(self, stated: Stated, marker: str) -> Found:
-        if marker not in self._known:
-            names = self._material.names(marker)
-            self._known[marker] = Known(self._sources[marker], names, self._reading)
-        known, liken = self._known[marker], not self._broken and time.perf_counter() < self._until
-        self._late += not liken and not self._broken
+    def _find_support(self, claim_text: ClaimText, marker: str) -> SupportMatch:
+        if marker not in self._source_texts:
+            names = self._material.aliases_of(marker)
+            self._source_texts[marker] = SourceText(self._sources[marker], names, self._analyzer)
+        source_text, with_vectors = (
+            self._source_texts[marker],
+            not self._model_error and time.perf_counter() < self._deadline,
+        )
+        self._over_time += not with_vectors and not self._model_error
         try:
-            return held_against(stated, known, liken=liken)
+            return compare_with_source(claim_text, source_text, with_vectors=with_vectors)
         except Exception as exc:  # any broken model
-            if not liken:
+            if not with_vectors:
                 raise
             _log.debug("the embedding model failed", exc_info=exc)
-            self._broken = (str(exc).splitlines() or [type(exc).__name__])[0][:200]
-            return held_against(stated, known, liken=False)
+            self._model_error = (str(exc).splitlines() or [type(exc).__name__])[0][:200]
+            return compare_with_source(claim_text, source_text, with_vectors=False)
 
     def _evidence(
         self, marker: str, spans: Sequence[tuple[int, int]], support: Support | None
     ) -> Evidence:
         source = self._sources[marker]
-        above = ranked_headings(self._material.of(marker) or {"heading": source.heading})
-        wanted = () if support == "none" else spans
-        return evidence(source, above, wanted, support, self._vault)
+        above = ranked_headings(self._material.metadata_of(marker) or {"heading": source.heading})
+        quoted_spans = () if support == "none" else spans
+        return make_evidence(source, above, quoted_spans, support, self._vault)

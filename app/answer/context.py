@@ -22,7 +22,7 @@ import re
 from dataclasses import dataclass, replace
 from posixpath import dirname
 
-from notehop.app.answer.citations import code_spans, inside, marker_of, open_fence
+from notehop.app.answer.citations import code_spans, is_inside, marker_of, unclosed_fence
 from notehop.app.answer.material import Material
 from notehop.app.models import ConnectedNote, LeftOut, Source
 from notehop.indexing.llm.text import count_tokens, without_control
@@ -39,15 +39,15 @@ _OTHER_MARKER = re.compile(rf"【({_GAP}[Cc]?\d[^】\n]{{0,1000}})】")
 _RULE = re.compile(rf"^(?P<indent>{_GAP})(?P<rule>[{_DASHES}](?:{_GAP}[{_DASHES}]){{2,}}{_GAP})$")
 
 
-def _spaced(word: str) -> str:
+def _spaced_pattern(word: str) -> str:
     """A pattern for ``word`` in plain or full-width capitals with nothing visible in between."""
     return _GAP.join(f"[{letter}{chr(ord(letter) + 0xFEE0)}]" for letter in word)
 
 
-_TITLE = re.compile(rf"{_spaced('CONNECTED')}{_GAP}{_spaced('NOTES')}")
+_TITLE = re.compile(rf"{_spaced_pattern('CONNECTED')}{_GAP}{_spaced_pattern('NOTES')}")
 
 
-def body(text: str) -> str:
+def escape_body(text: str) -> str:
     """Return the text of a note such that no line of it can be taken for the frame.
 
     Idempotent; text that imitates nothing is returned as it is, line breaks aside.
@@ -58,16 +58,16 @@ def body(text: str) -> str:
     parts: list[str] = []
     at = 0
     for match in _MARKER.finditer(text):
-        if inside(spans, match.start()) and not _heads_a_line(text, match):
+        if is_inside(spans, match.start()) and not _is_line_header(text, match):
             continue
         parts += [text[at : match.start()], f"［{match['inside']}］"]
         at = match.start() + len(match["inside"]) + 2
     text = _escape_rules("".join([*parts, text[at:]]))
-    fence = open_fence(text)
+    fence = unclosed_fence(text)
     return f"{text}\n{fence}" if fence else text
 
 
-def one_line(text: str) -> str:
+def escape_title(text: str) -> str:
     """Return a title, folder or heading as one line without square brackets.
 
     A file name may hold a line break, and a title whatever its writer liked.
@@ -76,7 +76,7 @@ def one_line(text: str) -> str:
     return _TITLE.sub("Connected notes", text.replace("[", "［").replace("]", "］"))
 
 
-def _heads_a_line(text: str, match: re.Match[str]) -> bool:
+def _is_line_header(text: str, match: re.Match[str]) -> bool:
     line = text[text.rfind("\n", 0, match.start()) + 1 : match.start()]
     return (
         match["next"] is not None and re.fullmatch(rf"[>*+`~\-]?{_GAP}", line.strip()) is not None
@@ -89,7 +89,7 @@ def _escape_rules(text: str) -> str:
     at = 0
     for number, line in enumerate(lines):
         match = _RULE.match(line)
-        if match is not None and not inside(spans, at):
+        if match is not None and not is_inside(spans, at):
             lines[number] = f"{match['indent']}\\{match['rule']}"
         at += len(line) + 1
     return "\n".join(lines)
@@ -97,7 +97,7 @@ def _escape_rules(text: str) -> str:
 
 CONNECTED_TITLE = "CONNECTED NOTES (linked from retrieved results):"
 
-ROOT = "/"  # what stands for the folder of a note at the top of the vault
+ROOT_FOLDER = "/"  # what stands for the folder of a note at the top of the vault
 
 
 def build_context(material: Material) -> str:
@@ -112,36 +112,36 @@ def build_context(material: Material) -> str:
     for at, source in enumerate(material.sources):
         best.setdefault(source.path, at)
     ordered = sorted(material.sources, key=lambda source: (best[source.path], source.lines))
-    parts = [source_part(source) for source in ordered]
+    parts = [render_source(source) for source in ordered]
     if material.connected:
         parts += ["---", CONNECTED_TITLE]
-        parts += [connected_part(note) for note in material.connected]
+        parts += [render_connected(note) for note in material.connected]
     return "\n\n".join(parts)
 
 
-def source_part(source: Source) -> str:
+def render_source(source: Source) -> str:
     """One source under its header."""
     title = " > ".join(part for part in (source.title, source.heading) if part)
-    head = f"{source.marker} {_folder(source.path)} {one_line(title)}"
-    return without_control(f"{head}\n{body(source.text.strip())}")
+    head = f"{source.marker} {_folder_label(source.path)} {escape_title(title)}"
+    return without_control(f"{head}\n{escape_body(source.text.strip())}")
 
 
-def connected_part(note: ConnectedNote) -> str:
+def render_connected(note: ConnectedNote) -> str:
     """One connected note under its header."""
-    head = f"{marker_of(note.label)} {_folder(note.path)} {one_line(note.title)}"
-    head = f"{head} (linked from: {one_line(note.linked_from.title)})"
-    return without_control(f"{head}\n{body(note.text.strip())}")
+    head = f"{marker_of(note.label)} {_folder_label(note.path)} {escape_title(note.title)}"
+    head = f"{head} (linked from: {escape_title(note.linked_from.title)})"
+    return without_control(f"{head}\n{escape_body(note.text.strip())}")
 
 
-def _folder(path: str) -> str:
-    return f"[{one_line(dirname(path)) or ROOT}]"
+def _folder_label(path: str) -> str:
+    return f"[{escape_title(dirname(path)) or ROOT_FOLDER}]"
 
 
-JOINT = 2  # tokens of the blank line between two parts
+SEPARATOR_TOKENS = 2  # tokens of the blank line between two parts
 
 
 @dataclass(frozen=True, slots=True)
-class Fitted:
+class FittedContext:
     """A context with the material that stands in it; ``left_out`` names what does not, sources first, in
     the order of their markers."""
 
@@ -150,7 +150,7 @@ class Fitted:
     left_out: tuple[LeftOut, ...] = ()
 
 
-def fit(material: Material, window: int) -> Fitted:
+def fit_context(material: Material, window: int) -> FittedContext:
     """Return a context of at most ``window`` tokens, of whole sources and connected notes.
 
     Room is given to sources first, in their order, then to connected notes. The first source is always
@@ -161,15 +161,15 @@ def fit(material: Material, window: int) -> Fitted:
     context = build_context(material)
     # No tokenizer makes more tokens than there are bytes.
     if len(context.encode()) <= window or count_tokens(context) <= window:
-        return Fitted(context, material)
+        return FittedContext(context, material)
     left_out: list[LeftOut] = []
-    left = window
+    room = window
 
     def fits(name: str, part: Source | ConnectedNote, shown: str, must: bool = False) -> bool:
-        nonlocal left
-        cost = count_tokens(shown) + JOINT
-        if cost <= left or must:
-            left = max(0, left - cost)
+        nonlocal room
+        cost = count_tokens(shown) + SEPARATOR_TOKENS
+        if cost <= room or must:
+            room = max(0, room - cost)
             return True
         place = part.model_dump(include={"path", "title", "heading", "lines"})
         left_out.append(LeftOut(marker=name, tokens=count_tokens(part.text), **place))
@@ -178,9 +178,9 @@ def fit(material: Material, window: int) -> Fitted:
     sources = [
         one
         for at, one in enumerate(material.sources)
-        if fits(one.marker, one, source_part(one), must=at == 0)
+        if fits(one.marker, one, render_source(one), must=at == 0)
     ]
-    left -= count_tokens(f"---\n\n{CONNECTED_TITLE}") + JOINT
-    connected = [one for one in material.connected if fits(one.label, one, connected_part(one))]
-    kept = replace(material, sources=tuple(sources), connected=tuple(connected))
-    return Fitted(build_context(kept), kept, tuple(left_out))
+    room -= count_tokens(f"---\n\n{CONNECTED_TITLE}") + SEPARATOR_TOKENS
+    connected = [one for one in material.connected if fits(one.label, one, render_connected(one))]
+    fitting = replace(material, sources=tuple(sources), connected=tuple(connected))
+    return FittedContext(build_context(fitting), fitting, tuple(left_out))

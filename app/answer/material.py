@@ -1,5 +1,5 @@
-"""What an answer is made from: sources to cite and connected notes apart, and what can be quoted of
-them: sentences, list items, table rows, each with its own lines and link. Pure.
+"""The material of an answer: sources to cite and connected notes apart, and the units of a text that can be
+quoted: sentences, list items, table rows, each with its own lines and link. Pure.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from llama_index.core.schema import NodeWithScore
 
-from notehop.app.answer.citations import MARKER, code_spans, fences, inside, marker_of
+from notehop.app.answer.citations import MARKER, code_spans, fence_ranges, is_inside, marker_of
 from notehop.app.answer.quotes.passages import SentenceSpans
 from notehop.app.models import ConnectedNote, Evidence, LinkedFrom, Source, Support
 from notehop.app.retrieval.components import noted
@@ -43,7 +43,7 @@ def open_uri(vault: str, path: str, headings: Sequence[str] = (), *, block: str 
     return f"obsidian://open?vault={quote(vault, safe='')}&file={quote(target, safe='')}"
 
 
-CONNECTED = "connected"
+CONNECTED_ROLE = "connected"
 
 RankedHeadings = Sequence[tuple[int, str]]
 """(rank, text) of headings, the outermost first."""
@@ -51,13 +51,13 @@ RankedHeadings = Sequence[tuple[int, str]]
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """What an answer is made of.
+    """The sources and connected notes of an answer, with their metadata.
 
     ``source_nodes`` are the nodes of ``sources``, in that order, ``connected_nodes`` those of
-    ``connected``. ``about`` maps the marker of a source, or the label of a connected note, to the
-    metadata of its node. ``listed`` says what the sources have in common, where they are the notes of
-    a kind that a question wants listed; empty where they were searched for. ``tasks``: open tasks were
-    asked for, whose ranges stand in the metadata of each. ``own`` is a follow-up without the subject
+    ``connected``. ``metadata`` maps the marker of a source, or the label of a connected note, to the
+    metadata of its node. ``list_heading`` says what the sources have in common, where they are the notes of
+    a kind that a question wants listed; empty where they were searched for. ``lists_tasks``: open tasks were
+    asked for, whose ranges stand in the metadata of each. ``own_question`` is a follow-up without the subject
     that it carries; empty for other questions. ``phrases`` stand in quotes in the question.
     """
 
@@ -65,21 +65,21 @@ class Material:
     connected: tuple[ConnectedNote, ...] = ()
     source_nodes: tuple[NodeWithScore, ...] = ()
     connected_nodes: tuple[NodeWithScore, ...] = ()
-    about: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    listed: str = ""
-    tasks: bool = False
-    own: str = ""
+    metadata: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    list_heading: str = ""
+    lists_tasks: bool = False
+    own_question: str = ""
     phrases: tuple[str, ...] = ()
 
-    def of(self, name: str) -> Mapping[str, Any]:
+    def metadata_of(self, name: str) -> Mapping[str, Any]:
         """The metadata of a source or connected note; empty where there are none."""
-        return self.about.get(name, {})
+        return self.metadata.get(name, {})
 
-    def names(self, name: str) -> Sequence[str]:
+    def aliases_of(self, name: str) -> Sequence[str]:
         """The other names of a note."""
-        return tuple(self.of(name).get("aliases") or ())
+        return tuple(self.metadata_of(name).get("aliases") or ())
 
-    def unconnected(self) -> Material:
+    def without_connected(self) -> Material:
         """The material without connected notes: what is linked from notes that do not answer is noise."""
         return replace(self, connected=(), connected_nodes=())
 
@@ -91,28 +91,28 @@ def material_of(nodes: Sequence[NodeWithScore], vault: str) -> Material:
 
     :param vault: name of the vault, for the links that open a note.
     """
-    cited = [node for node in nodes if node.node.metadata.get("role") != CONNECTED]
-    linked = [node for node in nodes if node.node.metadata.get("role") == CONNECTED]
+    cited = [node for node in nodes if node.node.metadata.get("role") != CONNECTED_ROLE]
+    linked = [node for node in nodes if node.node.metadata.get("role") == CONNECTED_ROLE]
     numbers = {node.node.node_id: number for number, node in enumerate(cited, start=1)}
-    sources = tuple(_source(node, number, vault) for number, node in enumerate(cited, start=1))
+    sources = tuple(_make_source(node, number, vault) for number, node in enumerate(cited, start=1))
     connected = tuple(
-        _connected(node, number, vault, numbers) for number, node in enumerate(linked, start=1)
+        _make_connected(node, number, vault, numbers) for number, node in enumerate(linked, start=1)
     )
     names = [*(one.marker for one in sources), *(one.label for one in connected)]
     about = {name: node.node.metadata for name, node in zip(names, [*cited, *linked], strict=True)}
-    listed = {str(node.node.metadata.get("listed", "")) for node in cited}
+    list_headings = {str(node.node.metadata.get("listed", "")) for node in cited}
     return Material(
         sources,
         connected,
         tuple(cited),
         tuple(linked),
         about,
-        listed.pop() if len(listed) == 1 else "",
+        list_headings.pop() if len(list_headings) == 1 else "",
         any("tasks" in one for one in about.values()),
     )
 
 
-def promoted(material: Material, labels: Collection[str], vault: str) -> Material:
+def promote_connected(material: Material, labels: Collection[str], vault: str) -> Material:
     """Make sources of connected notes, numbered after those that there are.
 
     What answers is evidence, however it was found: a connected note is quoted as a source, with a
@@ -120,22 +120,22 @@ def promoted(material: Material, labels: Collection[str], vault: str) -> Materia
     """
     nodes = list(material.source_nodes)
     for note, hit in zip(material.connected, material.connected_nodes, strict=True):
-        role = "source" if note.label in labels else CONNECTED
+        role = "source" if note.label in labels else CONNECTED_ROLE
         node = noted(hit.node, role=role, label=note.label)
         nodes.append(NodeWithScore(node=node, score=hit.score))
     return material_of(nodes, vault)
 
 
-def as_source(note: ConnectedNote) -> Source:
-    """A connected note in the shape of a source, its label for a marker."""
-    place = {name: getattr(note, name) for name in _PLACE_FIELDS}
+def to_source(note: ConnectedNote) -> Source:
+    """Return a connected note in the shape of a source, its label for a marker."""
+    place = {name: getattr(note, name) for name in _COMMON_FIELDS}
     return Source(marker=note.label, id="", score=0.0, **place)
 
 
-_PLACE_FIELDS = ("path", "title", "heading", "lines", "text", "uri", "page")
+_COMMON_FIELDS = ("path", "title", "heading", "lines", "text", "uri", "page")
 
 
-def _place(node: NodeWithScore, vault: str) -> dict[str, Any]:
+def _common_fields(node: NodeWithScore, vault: str) -> dict[str, Any]:
     """The fields that a source and a connected note have in common."""
     metadata = node.node.metadata
     path = str(metadata.get("path", ""))
@@ -153,7 +153,7 @@ def _place(node: NodeWithScore, vault: str) -> dict[str, Any]:
 
 
 def headings_of(metadata: Mapping[str, Any]) -> list[str]:
-    """The headings that a node stands under, top level first."""
+    """Return the headings that a node stands under, top level first."""
     path = metadata.get("heading_path")
     if path is None:
         path = metadata.get("heading") or ()
@@ -162,26 +162,26 @@ def headings_of(metadata: Mapping[str, Any]) -> list[str]:
 
 
 def ranked_headings(metadata: Mapping[str, Any]) -> RankedHeadings:
-    """The same with their ranks."""
+    """Return the headings that a node stands under with their ranks, top level first."""
     headings = headings_of(metadata)
     return tuple(zip(metadata.get("heading_ranks") or count(1), headings, strict=False))
 
 
 def headings_at(text: str, above: RankedHeadings, start: int) -> tuple[str, ...]:
-    """The headings that a place in a source stands under, top level first.
+    """Return the headings that a place in a source stands under, top level first.
 
     :param above: those that the source stands under.
     """
-    path, code = list(above), list(fences(text))
-    for found in _HEADING_LINE.finditer(text, 0, start):
-        if not any(first <= found.start() < last for first, last in code):
-            rank = len(found[1]) if found[1] else 1 + (found[4][0] == "-")
+    path, code = list(above), list(fence_ranges(text))
+    for match in _HEADING_LINE.finditer(text, 0, start):
+        if not any(first <= match.start() < last for first, last in code):
+            rank = len(match[1]) if match[1] else 1 + (match[4][0] == "-")
             path = [one for one in path if one[0] < rank]
-            path.append((rank, (found[2] or found[3] or "").strip()))
+            path.append((rank, (match[2] or match[3] or "").strip()))
     return tuple(heading for _, heading in path if heading)
 
 
-def _source(node: NodeWithScore, number: int, vault: str) -> Source:
+def _make_source(node: NodeWithScore, number: int, vault: str) -> Source:
     return Source(
         marker=marker_of(number),
         id=node.node.node_id,
@@ -193,11 +193,11 @@ def _source(node: NodeWithScore, number: int, vault: str) -> Source:
         relevance=node.node.metadata.get("relevance"),
         weak=bool(node.node.metadata.get("weak")),
         second_look=node.node.metadata.get("second_look"),
-        **_place(node, vault),
+        **_common_fields(node, vault),
     )
 
 
-def _connected(
+def _make_connected(
     node: NodeWithScore, number: int, vault: str, numbers: Mapping[str, int]
 ) -> ConnectedNote:
     """:param numbers: node id -> number of each source, which its own retriever could not know."""
@@ -210,13 +210,13 @@ def _connected(
         linked_from=LinkedFrom.model_validate(metadata["linked_from"]),
         reason=reason,
         evidence=metadata.get("evidence"),
-        **_place(node, vault),
+        **_common_fields(node, vault),
     )
 
 
-Kind = Literal["sentence", "item", "row", "heading", "code", "rule", "place"]
+UnitKind = Literal["sentence", "item", "row", "heading", "code", "rule", "place"]
 
-STATING = frozenset(("sentence", "item", "row"))
+STATING_KINDS = frozenset(("sentence", "item", "row"))
 """The kinds that can state something; a place is the line below a quote that says where it is from.
 """
 
@@ -230,8 +230,8 @@ _PLACE = re.compile(r"— \S")
 _EMPHASIS = re.compile(r"\*\*|__|==|~~")
 _END = re.compile(r"[.!?。！？…][\"'”’»)\]*_]*\s*$")
 _MARKERS_LAST = re.compile(r"(?:[ \t]*\[[^\[\]]{1,40}\])+[ \t]*$")
-_GOES_ON = re.compile(r"[a-zà-ÿ]")
-_TAIL = 200  # characters before the end of a sentence in which its markers stand
+_LOWER_CASE_START = re.compile(r"[a-zà-ÿ]")
+_TAIL_CHARS = 200  # characters before the end of a sentence in which its markers stand
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,29 +240,29 @@ class Unit:
 
     start: int
     end: int
-    kind: Kind
+    kind: UnitKind
 
     @property
     def span(self) -> tuple[int, int]:
         return self.start, self.end
 
 
-def units(text: str, sentences: SentenceSpans) -> list[Unit]:
+def split_into_units(text: str, sentences: SentenceSpans) -> list[Unit]:
     """Return the units of ``text`` in order; what stands between them is blank.
 
     A marker behind the full stop belongs to the sentence before it. A list item is one unit, unless
     markers stand in several of its sentences: each of those answers for itself. The head row of a
     table is a heading.
     """
-    found: list[Unit] = []
+    units: list[Unit] = []
     at = 0
-    masked = _masked(text)
-    for start, end in fences(text):
-        found += _blocks(text, masked, at, start, sentences)
-        found += _trimmed(text, start, end, "code")
+    masked = _mask_markers(text)
+    for start, end in fence_ranges(text):
+        units += _units_outside_code(text, masked, at, start, sentences)
+        units += _trimmed_unit(text, start, end, "code")
         at = end
-    found += _blocks(text, masked, at, len(text), sentences)
-    return found
+    units += _units_outside_code(text, masked, at, len(text), sentences)
+    return units
 
 
 def markers_in(text: str, unit: Unit, spans: list[tuple[int, int]]) -> Iterator[re.Match[str]]:
@@ -270,40 +270,40 @@ def markers_in(text: str, unit: Unit, spans: list[tuple[int, int]]) -> Iterator[
 
     :param spans: those of :func:`notehop.app.answer.citations.code_spans` for the whole text.
     """
-    for found in MARKER.finditer(text, unit.start, unit.end):
-        if not inside(spans, found.start()):
-            yield found
+    for match in MARKER.finditer(text, unit.start, unit.end):
+        if not is_inside(spans, match.start()):
+            yield match
 
 
-def bare(text: str) -> str:
-    """A text without markers and marks of emphasis, as words are compared."""
+def strip_markers(text: str) -> str:
+    """Return a text without markers and marks of emphasis, as words are compared."""
     return " ".join(_EMPHASIS.sub("", MARKER.sub(" ", text)).split())
 
 
-def _masked(text: str) -> str:
+def _mask_markers(text: str) -> str:
     """The text with blanks for what keeps a segmenter from seeing where sentences end."""
     spans = code_spans(text)
 
-    def blanks(found: re.Match[str]) -> str:
-        return found[0] if inside(spans, found.start()) else " " * len(found[0])
+    def blanks(match: re.Match[str]) -> str:
+        return match[0] if is_inside(spans, match.start()) else " " * len(match[0])
 
     return _EMPHASIS.sub(blanks, MARKER.sub(blanks, text)).replace("\n", " ")
 
 
-def _blocks(
+def _units_outside_code(
     text: str, masked: str, start: int, end: int, sentences: SentenceSpans
 ) -> Iterator[Unit]:
     """The units of a stretch without fenced code."""
-    block: tuple[int, int, Kind] | None = None
+    block: tuple[int, int, UnitKind] | None = None
     at = start
     for line in text[start:end].splitlines(keepends=True):
         here, at = at, at + len(line)
-        kind = _kind(line)
+        kind = _line_kind(line)
         if block is not None and kind == "sentence" and line.strip():
             block = block[0], at, block[2]
             continue
         if block is not None:
-            yield from _cut(text, masked, *block, sentences)
+            yield from _split_sentences(text, masked, *block, sentences)
             block = None
         if not line.strip():
             continue
@@ -313,12 +313,12 @@ def _blocks(
         below = text[at:end].split("\n", 1)[0].rstrip()
         if kind == "row" and _RULE.match(below) and "|" in below:
             kind = "heading"
-        yield from _trimmed(text, here, at, kind)
+        yield from _trimmed_unit(text, here, at, kind)
     if block is not None:
-        yield from _cut(text, masked, *block, sentences)
+        yield from _split_sentences(text, masked, *block, sentences)
 
 
-def _kind(line: str) -> Kind:
+def _line_kind(line: str) -> UnitKind:
     line = line.rstrip()
     if _HEADING.match(line):
         return "heading"
@@ -331,35 +331,35 @@ def _kind(line: str) -> Kind:
     return "row" if _ROW.match(line) else "sentence"
 
 
-def _cut(
-    text: str, masked: str, start: int, end: int, kind: Kind, sentences: SentenceSpans
+def _split_sentences(
+    text: str, masked: str, start: int, end: int, kind: UnitKind, sentences: SentenceSpans
 ) -> Iterator[Unit]:
     """A paragraph or an item in its sentences."""
     # The mark of an item is no sentence, whatever number it is.
     mark = _ITEM.match(text, start, end) if kind == "item" else None
     body = mark.end() if mark else start
     cuts = [body + one for _, one in sentences(masked[body:end])]
-    cuts = _moved(text, cuts, start)
+    cuts = _move_cuts_before_markers(text, cuts, start)
     spans = list(zip([start, *cuts[:-1]], [*cuts[:-1], end], strict=True)) if cuts else []
     if kind == "item" and sum(MARKER.search(text, *span) is not None for span in spans[:-1]) == 0:
         spans = [(start, end)]
     for one in spans or [(start, end)]:
-        yield from _trimmed(text, *one, kind)
+        yield from _trimmed_unit(text, *one, kind)
 
 
-def _moved(text: str, cuts: list[int], start: int) -> list[int]:
+def _move_cuts_before_markers(text: str, cuts: list[int], start: int) -> list[int]:
     """Cuts where a marker that begins a sentence (``[2] adds that``) begins it."""
     moved = []
     for at in cuts:
-        end = text[max(start, at - _TAIL) : at]
+        end = text[max(start, at - _TAIL_CHARS) : at]
         tail = _MARKERS_LAST.search(end)
-        if tail and _GOES_ON.match(text, at) and _END.search(end[: tail.start()]):
+        if tail and _LOWER_CASE_START.match(text, at) and _END.search(end[: tail.start()]):
             at -= len(end) - tail.start()
         moved.append(at)
     return moved
 
 
-def _trimmed(text: str, start: int, end: int, kind: Kind) -> Iterator[Unit]:
+def _trimmed_unit(text: str, start: int, end: int, kind: UnitKind) -> Iterator[Unit]:
     while start < end and text[start].isspace():
         start += 1
     while end > start and text[end - 1].isspace():
@@ -380,7 +380,7 @@ _HEADING_LINE = re.compile(
 _PARAGRAPH = re.compile(r"\n[ \t>]*(?:\n|(?:[-*+]|\d{1,9}[.)])[ \t])")
 
 
-def evidence(
+def make_evidence(
     source: Source,
     above: RankedHeadings,
     spans: Sequence[tuple[int, int]],
@@ -404,11 +404,13 @@ def evidence(
             uri=source.uri,
         )
     if support is None:
-        own = [span for span in spans if not _heads_table(source.text, span[1])] or spans
-        start, end = min(own)[0], max(last for _, last in own)
+        outside_table_heads = [
+            span for span in spans if not _is_table_head(source.text, span[1])
+        ] or spans
+        start, end = min(outside_table_heads)[0], max(last for _, last in outside_table_heads)
     else:
-        start, end = _run(source.text, spans)
-    start, end = _without_marks(source.text, start, end)
+        start, end = _grow_range(source.text, spans)
+    start, end = _strip_list_mark_and_id(source.text, start, end)
     headings = headings_at(source.text, above, start)
     return Evidence(
         marker=source.marker,
@@ -416,17 +418,17 @@ def evidence(
         quote=source.text[start:end],
         heading=" > ".join(headings),
         lines=lines_of(source, start, end),
-        uri=_uri(source, headings, start, vault),
+        uri=_evidence_uri(source, headings, start, vault),
     )
 
 
-def _heads_table(text: str, at: int) -> bool:
+def _is_table_head(text: str, at: int) -> bool:
     """Whether the line of a place is the head of a table."""
     below = text[at:].split("\n", 2)[1:2]
     return any("|" in line and _RULE.fullmatch(line.rstrip()) for line in below)
 
 
-def _run(text: str, spans: Sequence[tuple[int, int]]) -> tuple[int, int]:
+def _grow_range(text: str, spans: Sequence[tuple[int, int]]) -> tuple[int, int]:
     """The first range, grown over those that it touches, blanks and marks of lists aside."""
     start, end = spans[0]
     grown = True
@@ -440,7 +442,7 @@ def _run(text: str, spans: Sequence[tuple[int, int]]) -> tuple[int, int]:
     return start, end
 
 
-def _without_marks(text: str, start: int, end: int) -> tuple[int, int]:
+def _strip_list_mark_and_id(text: str, start: int, end: int) -> tuple[int, int]:
     """A range without the mark of its item before it, and the id of its block behind it."""
     mark = _MARK.match(text, start, end)
     if mark is not None and mark.end() < end:
@@ -452,7 +454,7 @@ def _without_marks(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def lines_of(source: Source | ConnectedNote, start: int, end: int) -> tuple[int, int]:
-    """The lines of a range of a text, counted in its note.
+    """Return the lines of a range of a text, counted in its note.
 
     What is shown of a note may have lines more or fewer than its file, where a comment or an embed
     stood: then those that it can stand in.
@@ -471,7 +473,7 @@ def lines_of(source: Source | ConnectedNote, start: int, end: int) -> tuple[int,
     return low, min(max(high, low), last)
 
 
-def _uri(source: Source, headings: Sequence[str], start: int, vault: str) -> str:
+def _evidence_uri(source: Source, headings: Sequence[str], start: int, vault: str) -> str:
     """The link to the block of a range if it has an id, else to the nearest heading above it."""
     if not source.path:
         return source.uri

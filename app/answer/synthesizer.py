@@ -36,25 +36,27 @@ from llama_index.core.response_synthesizers import BaseSynthesizer
 from llama_index.core.schema import NodeWithScore, QueryBundle, QueryType, TextNode
 from llama_index_instrumentation import get_dispatcher
 
-from notehop.app.answer.citations import sentences_of
-from notehop.app.answer.claims import Checked, Checker
-from notehop.app.answer.draft import UNCITED, Draft, listed, silent
+from notehop.app.answer.citations import split_sentences
+from notehop.app.answer.claims import Checker, CheckResult
+from notehop.app.answer.draft import UNCITED_WARNING, Draft, draft_filtered_notes, draft_no_answer
 from notehop.app.answer.material import Material, material_of
 from notehop.app.models import Citation, Evidence, Source
 from notehop.app.models.reply import doubts
 from notehop.app.retrieval.components import TracedQuery, traced
 
-Made = TypeVar("Made", Draft, Response)
+DraftOrResponse = TypeVar("DraftOrResponse", Draft, Response)
 
-PATIENCE = 0.1  # seconds between two looks at whether the pieces are still wanted
+POLL_INTERVAL_S = 0.1  # seconds between two looks at whether the pieces are still wanted
 
-ENDING = 0.5  # seconds that a source is given to end once it is told
+SHUTDOWN_TIMEOUT_S = 0.5  # seconds that a source is given to end once it is told
 
-Pieces = Callable[[Callable[[], bool]], Generator[str, None, None]]
+CancellableStream = Callable[[Callable[[], bool]], Generator[str, None, None]]
 """Makes the pieces; what it is given says that nobody wants them any more."""
 
 
-def pulled(source: Pieces, cancelled: Callable[[], bool]) -> Generator[str, None, None]:
+def iterate_cancellable(
+    source: CancellableStream, cancelled: Callable[[], bool]
+) -> Generator[str, None, None]:
     """Yield what a source yields, until it ends or is cancelled.
 
     Once cancelled, or closed, this ends at once, or half a second later. The source is told where it
@@ -63,14 +65,14 @@ def pulled(source: Pieces, cancelled: Callable[[], bool]) -> Generator[str, None
     :raises Exception: what the source raises.
     """
     pieces: queue.SimpleQueue[str | BaseException | None] = queue.SimpleQueue()
-    unwanted = threading.Event()
+    is_unwanted = threading.Event()
 
     def run() -> None:
         try:
-            with closing(source(lambda: unwanted.is_set() or cancelled())) as made:
-                for piece in made:
+            with closing(source(lambda: is_unwanted.is_set() or cancelled())) as stream:
+                for piece in stream:
                     pieces.put(piece)
-                    if unwanted.is_set():
+                    if is_unwanted.is_set():
                         return
             pieces.put(None)
         except BaseException as exc:  # noqa: BLE001 (raised where the pieces are taken)
@@ -82,7 +84,7 @@ def pulled(source: Pieces, cancelled: Callable[[], bool]) -> Generator[str, None
     try:
         while not cancelled():
             try:
-                piece = pieces.get(timeout=PATIENCE)
+                piece = pieces.get(timeout=POLL_INTERVAL_S)
             except queue.Empty:
                 continue
             if piece is None:
@@ -91,36 +93,36 @@ def pulled(source: Pieces, cancelled: Callable[[], bool]) -> Generator[str, None
                 raise piece
             yield piece
     finally:
-        unwanted.set()
+        is_unwanted.set()
         # The end of a process that finds it in the middle of a library would be an abort.
-        thread.join(ENDING)
+        thread.join(SHUTDOWN_TIMEOUT_S)
 
 
-def stream_of(llm: LLM, prompt: BasePromptTemplate, **given: str) -> Generator[str, None, None]:
-    """What a model says, as it comes; one that cannot stream answers at once."""
+def stream_tokens(llm: LLM, prompt: BasePromptTemplate, **given: str) -> Generator[str, None, None]:
+    """Yield what a model says, as it comes; one that cannot stream answers at once."""
     try:
         yield from llm.stream(prompt, **given)
     except NotImplementedError:
         yield llm.predict(prompt, **given)
 
 
-def drained(pieces: Generator[str, None, Made | None]) -> Made:
-    """What pieces come to where nobody cancels them."""
+def run_to_end(pieces: Generator[str, None, DraftOrResponse | None]) -> DraftOrResponse:
+    """Run a generator to its end, and return its value; for one that nobody cancels."""
     while True:
         try:
             next(pieces)
         except StopIteration as end:
-            made: Made = end.value
+            made: DraftOrResponse = end.value
             return made
 
 
 _dispatcher = get_dispatcher(__name__)
 
-CHECK = "check"  # the stage of an answer in which its sentences are held against the sources
+CHECK_STAGE = "check"  # the stage of an answer in which its sentences are held against the sources
 
 
 class VaultSynthesizer(BaseSynthesizer):
-    """What all ways of answering share: sources may be cited, connected notes may not.
+    """The base of all ways of answering: sources may be cited, connected notes may not.
 
     The response's ``source_nodes`` are the sources; its ``metadata`` holds, beside the metadata of
     each node by its id, ``mode``, ``sources``, ``citations``, ``claims``, ``doubts`` (the sentences
@@ -146,7 +148,7 @@ class VaultSynthesizer(BaseSynthesizer):
         self._checker = checker
         self._cancelled: Callable[[], bool] = lambda: False
 
-    def in_pieces(self, cancelled: Callable[[], bool] = lambda: False) -> Self:
+    def as_streaming(self, cancelled: Callable[[], bool] = lambda: False) -> Self:
         """Return one whose :meth:`synthesize` gives a ``StreamingResponse``.
 
         :param cancelled: says whether nobody waits for the answer any more.
@@ -161,7 +163,7 @@ class VaultSynthesizer(BaseSynthesizer):
 
     def draft(self, query: str, material: Material) -> Draft:
         """Answer from the material, which has at least one source; there is a question."""
-        return drained(self.stream_draft(query, material, lambda: False))
+        return run_to_end(self.stream_draft(query, material, lambda: False))
 
     def stream_draft(
         self,
@@ -175,10 +177,10 @@ class VaultSynthesizer(BaseSynthesizer):
         :returns: the draft, whose text is what holds; None if it was cancelled.
         """
         draft = self.draft(query, material)
-        yield from sentences_of(draft.text)
+        yield from split_sentences(draft.text)
         return draft
 
-    def answers(self, query: str, material: Material) -> bool:  # noqa: ARG002 (for those that can tell)
+    def seems_answered(self, query: str, material: Material) -> bool:  # noqa: ARG002 (for those that can tell)
         """Whether anything in the material seems to answer; True where that cannot be told."""
         return True
 
@@ -196,18 +198,22 @@ class VaultSynthesizer(BaseSynthesizer):
         with the text that holds as ``answer``, unless it was cancelled.
         """
         _dispatcher.event(SynthesizeStartEvent(query=query))
-        _refuse(response_kwargs)
+        _refuse_arguments(response_kwargs)
         material = material_of([*nodes, *(additional_source_nodes or ())], self._vault)
         if isinstance(query, TracedQuery):
             phrases = (one[1:-1] for one in query.trace.filters if one.startswith('"'))
             material = replace(material, phrases=tuple(phrases))
-        pieces = self._answered(query if isinstance(query, str) else query.query_str, material)
+        pieces = self._stream_response(
+            query if isinstance(query, str) else query.query_str, material
+        )
         response: Response | StreamingResponse
         if self._streaming:
-            about = _about(material)
-            response = StreamingResponse(_told(pieces, about), list(material.source_nodes), about)
+            about = _source_metadata(material)
+            response = StreamingResponse(
+                _stream_with_metadata(pieces, about), list(material.source_nodes), about
+            )
         else:
-            response = drained(pieces)
+            response = run_to_end(pieces)
         _dispatcher.event(SynthesizeEndEvent(query=query, response=response))
         return response
 
@@ -219,13 +225,15 @@ class VaultSynthesizer(BaseSynthesizer):
         **response_kwargs: Any,
     ) -> Response | AsyncStreamingResponse:
         """Do as :meth:`synthesize`, in a thread."""
-        return in_async(
+        return to_async_response(
             await asyncio.to_thread(
                 self.synthesize, query, nodes, additional_source_nodes, **response_kwargs
             )
         )
 
-    def _answered(self, words: str, material: Material) -> Generator[str, None, Response | None]:
+    def _stream_response(
+        self, words: str, material: Material
+    ) -> Generator[str, None, Response | None]:
         """The answer piece by piece; None if it was cancelled."""
         started = time.perf_counter()
         draft: Draft | None
@@ -233,7 +241,11 @@ class VaultSynthesizer(BaseSynthesizer):
             draft = yield from self.stream_draft(words, material, self._cancelled)
         else:
             # There is nothing to answer from, or nothing was asked.
-            draft = listed(material.sources) if material.sources else silent(material)
+            draft = (
+                draft_filtered_notes(material.sources)
+                if material.sources
+                else draft_no_answer(material)
+            )
             yield draft.text
         if draft is None or self._cancelled():
             return None
@@ -249,7 +261,7 @@ class VaultSynthesizer(BaseSynthesizer):
         self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any
     ) -> str:
         """Answer from bare texts, numbered as sources in their order."""
-        _refuse(response_kwargs)
+        _refuse_arguments(response_kwargs)
         nodes = [NodeWithScore(node=TextNode(text=text)) for text in text_chunks]
         return self.draft(query_str, material_of(nodes, self._vault)).text
 
@@ -266,8 +278,8 @@ class VaultSynthesizer(BaseSynthesizer):
         """There are none to update."""
 
 
-def _about(material: Material) -> dict[str, Any]:
-    """What is known of an answer before its text."""
+def _source_metadata(material: Material) -> dict[str, Any]:
+    """Return the metadata of an answer that are known before its text."""
     return {
         **{hit.node.node_id: hit.node.metadata for hit in material.source_nodes},
         "sources": [source.model_dump() for source in material.sources],
@@ -275,20 +287,20 @@ def _about(material: Material) -> dict[str, Any]:
     }
 
 
-def _told(
+def _stream_with_metadata(
     pieces: Generator[str, None, Response | None], about: dict[str, Any]
 ) -> Generator[str, None, None]:
-    """The pieces; at their end, the metadata are completed."""
+    """Yield the pieces; at their end, complete the metadata."""
     response = yield from pieces
     if response is not None:
-        found = response.metadata or {}
-        found["warnings"] = [*about.get("warnings", []), *found["warnings"]]
-        found["timings_ms"] = {**about.get("timings_ms", {}), **found["timings_ms"]}
-        about.update(found, answer=str(response))
+        metadata = response.metadata or {}
+        metadata["warnings"] = [*about.get("warnings", []), *metadata["warnings"]]
+        metadata["timings_ms"] = {**about.get("timings_ms", {}), **metadata["timings_ms"]}
+        about.update(metadata, answer=str(response))
 
 
-def in_async(response: Response | StreamingResponse) -> Response | AsyncStreamingResponse:
-    """The response as it is awaited: its pieces are made in a thread."""
+def to_async_response(response: Response | StreamingResponse) -> Response | AsyncStreamingResponse:
+    """Return the response as it is awaited: its pieces are made in a thread."""
     if isinstance(response, Response):
         return response
 
@@ -304,18 +316,21 @@ def respond(draft: Draft, material: Material, checker: Checker | None = None) ->
     """Dress a draft as a LlamaIndex response, its sentences held against the sources."""
     material = draft.material or material
     started = time.perf_counter()
-    checked = Checked() if checker is None else checker.check(draft, material)
+    checked = CheckResult() if checker is None else checker.check(draft, material)
     elapsed = (time.perf_counter() - started) * 1000
     # An answer that states nothing, as a refusal, needs no source.
     states = not checked.claims or any(claim.support is not None for claim in checked.claims)
-    uncited = [UNCITED] if draft.mode == "llm" and states and not draft.cited else []
+    uncited = [UNCITED_WARNING] if draft.mode == "llm" and states and not draft.cited else []
     by_marker = {source.marker: source for source in material.sources}
-    citations = [_citation(by_marker[marker], checked.best.get(marker)) for marker in draft.cited]
+    citations = [
+        _make_citation(by_marker[marker], checked.best_evidence.get(marker))
+        for marker in draft.cited
+    ]
     return Response(
         draft.text,
         source_nodes=list(material.source_nodes),
         metadata={
-            **_about(material),
+            **_source_metadata(material),
             "mode": draft.mode,
             "likelihood": draft.likelihood,
             "citations": [citation.model_dump() for citation in citations],
@@ -324,12 +339,12 @@ def respond(draft: Draft, material: Material, checker: Checker | None = None) ->
             "left_out": [one.model_dump() for one in draft.left_out],
             "mentioned": list(draft.mentioned),
             "warnings": [*draft.warnings, *uncited, *checked.warnings],
-            "timings_ms": {} if checker is None else {CHECK: elapsed},
+            "timings_ms": {} if checker is None else {CHECK_STAGE: elapsed},
         },
     )
 
 
-def _citation(source: Source, best: Evidence | None) -> Citation:
+def _make_citation(source: Source, best: Evidence | None) -> Citation:
     if best is None:
         return Citation(**dict(source))
     quoted = best.support != "none"
@@ -342,7 +357,7 @@ def _citation(source: Source, best: Evidence | None) -> Citation:
     )
 
 
-def _refuse(unknown: dict[str, Any]) -> None:
+def _refuse_arguments(unknown: dict[str, Any]) -> None:
     if unknown:
         raise TypeError(f"no such arguments here: {', '.join(sorted(unknown))}")
 
@@ -375,11 +390,11 @@ class NotehopQueryEngine(RetrieverQueryEngine):
         with self.callback_manager.event(CBEventType.QUERY, payload=payload) as event:
             nodes = self.retrieve(query)
             # Without the filters that were read in it.
-            asked = query.query_str if trace.text is None else trace.text
+            question = query.query_str if trace.text is None else trace.text
             with self.callback_manager.event(CBEventType.SYNTHESIZE, payload=payload) as step:
-                made = self.synthesize(replace(query, query_str=asked), nodes)
-                step.on_end(payload={EventPayload.RESPONSE: made})
-            response = cast("Response | StreamingResponse", made)
+                answer = self.synthesize(replace(query, query_str=question), nodes)
+                step.on_end(payload={EventPayload.RESPONSE: answer})
+            response = cast("Response | StreamingResponse", answer)
             # In place: to what is answered in pieces, more is added when it ends.
             metadata = response.metadata = response.metadata or {}
             metadata["warnings"] = [*trace.warnings, *metadata.get("warnings", [])]
@@ -388,7 +403,7 @@ class NotehopQueryEngine(RetrieverQueryEngine):
         return response
 
     async def _aquery(self, query_bundle: QueryBundle) -> Response | AsyncStreamingResponse:
-        return in_async(await asyncio.to_thread(self._query, query_bundle))
+        return to_async_response(await asyncio.to_thread(self._query, query_bundle))
 
     def __deepcopy__(self, _: object) -> NotehopQueryEngine:
         # The vault is open once: a copy asks the same, with prompts of its own.

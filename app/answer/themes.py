@@ -9,7 +9,7 @@ from typing import Any
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from llama_index.core.prompts import BasePromptTemplate, ChatPromptTemplate
 
-from notehop.app.answer.context import one_line
+from notehop.app.answer.context import escape_title
 from notehop.app.answer.material import Material
 from notehop.app.models import Source
 from notehop.indexing.llm.text import without_control
@@ -53,11 +53,11 @@ Question: {query_str}""",
 """Variables: ``context_str`` (see :mod:`notehop.app.answer.context`), ``themes_str``, ``query_str``."""
 
 
-THEME = "theme"  # the metadata of a node that tells its theme
+THEME_KEY = "theme"  # the metadata of a node that tells its theme
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class ThemeSources:
     """A theme of ``count`` notes with its sources, and what is known of it.
 
     ``about`` is what themes were asked for; empty for all.
@@ -71,28 +71,30 @@ class Group:
 
     @property
     def title(self) -> str:
-        return f"{one_line(self.name)} ({counted(self.count, 'note')})"
+        return f"{escape_title(self.name)} ({counted(self.count, 'note')})"
 
 
-def groups_of(material: Material) -> list[Group]:
-    """The themes in the order of their first sources; none for the material of other questions."""
-    by_id: dict[str, Group] = {}
+def group_by_theme(material: Material) -> list[ThemeSources]:
+    """Return the themes in the order of their first sources; none for the material of other questions."""
+    by_id: dict[str, ThemeSources] = {}
     for source, hit in zip(material.sources, material.source_nodes, strict=True):
-        told = hit.node.metadata.get(THEME)
-        if told is None:
+        theme = hit.node.metadata.get(THEME_KEY)
+        if theme is None:
             continue
-        known = by_id.get(told["id"])
+        known = by_id.get(theme["id"])
         sources = known.sources if known else ()
-        by_id[told["id"]] = Group(**told, sources=(*sources, source))
+        by_id[theme["id"]] = ThemeSources(**theme, sources=(*sources, source))
     return list(by_id.values())
 
 
-def with_themes(prompt: BasePromptTemplate, groups: Sequence[Group]) -> BasePromptTemplate:
-    """The prompt for themes, told which source is of which."""
+def add_theme_list(
+    prompt: BasePromptTemplate, groups: Sequence[ThemeSources]
+) -> BasePromptTemplate:
+    """Return the prompt for themes with the list of them, each with the markers of its sources."""
 
     def themes(context_str: str = "", **_: Any) -> str:
         # Each with the markers that fitted the window; what room is taken, is asked with no context.
-        told = [
+        lines = [
             f"- {group.title}: "
             + "".join(
                 one.marker
@@ -101,7 +103,7 @@ def with_themes(prompt: BasePromptTemplate, groups: Sequence[Group]) -> BaseProm
             )
             for group in groups
         ]
-        return without_control("\n".join(told))
+        return without_control("\n".join(lines))
 
     prompt = prompt.partial_format()
     prompt.function_mappings = {**(prompt.function_mappings or {}), "themes_str": themes}

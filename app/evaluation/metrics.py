@@ -15,7 +15,7 @@ from typing import get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from notehop.app.answer.draft import without_opening
+from notehop.app.answer.draft import strip_opening
 from notehop.app.evaluation.questions import AnswerQuestion, Kind, KnownQuestion, Why
 from notehop.app.models import Answer
 
@@ -138,7 +138,7 @@ def answer_values(question: AnswerQuestion, answer: Answer) -> list[float]:
         for places in (answer.sources, answer.connected_notes)
     )
     # With the names of the notes that it quotes.
-    text = "" if refused else " ".join(without_opening(answer.answer).split())
+    text = "" if refused else " ".join(strip_opening(answer.answer).split())
     words = text[: max((word.end() for word in islice(_WORD.finditer(text), OPENING)), default=0)]
     end = _SENTENCE_END.search(text)
     opening = max(words, text[: end.end()] if end else "", key=len)

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from notehop.app.answer.material import CONNECTED
+from notehop.app.answer.material import CONNECTED_ROLE
 from notehop.app.evaluation import metrics
 from notehop.app.evaluation.metrics import MEASURES, AnswerRow, MeanEstimate
 from notehop.app.evaluation.questions import (
@@ -171,7 +171,7 @@ def _evaluated(
             sources: list[str] = []
             linked: list[str] = []
             for metadata in (node.node.metadata for node in nodes):
-                by_link = metadata.get("role") == CONNECTED or EXPANDED in metadata
+                by_link = metadata.get("role") == CONNECTED_ROLE or EXPANDED in metadata
                 (linked if by_link else sources).append(str(metadata["path"]))
             contexts.append(metrics.context_values(question, sources, linked))
             # The ranking is measured, not what is shown where nothing matches.

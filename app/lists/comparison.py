@@ -10,8 +10,8 @@ from datetime import date
 from itertools import chain
 from typing import NamedTuple
 
-from notehop.app.answer.draft import NONE
-from notehop.app.answer.quotes.question import read
+from notehop.app.answer.draft import NOTHING_LISTED_PREFIX
+from notehop.app.answer.quotes.question import parse_question
 from notehop.app.lists.kinds import are_of_one_kind, asks_for_a_list
 from notehop.app.lists.lines import ARTICLE, SUMS, Lines
 from notehop.app.lists.period import Period, day_said
@@ -227,9 +227,9 @@ def lines_of_series(question: VaultQuestion, period: Period | None, stands: Stan
         question.tokens(SUMS.union(_UNITS, _IDLE, *_SERIES, _HOW.findall(plain)))
     )
     view = question.view
-    if len(words) > LONGEST or NOT.search(plain) or "reason" in read(question.text).forms:
+    if len(words) > LONGEST or NOT.search(plain) or "reason" in parse_question(question.text).forms:
         return None
-    by_itself = "yesno" not in read(question.text).forms
+    by_itself = "yesno" not in parse_question(question.text).forms
     begins = {one[:BEGINNING] for one in plain.split()}
     for key in view.labels.property_keys() if words else ():
         measures = (one["how"] for one in WORDS["rewriting"]["measures"] if key in one["nouns"])
@@ -261,7 +261,7 @@ def lines_of_series(question: VaultQuestion, period: Period | None, stands: Stan
         if not numbers and any(its & own for its in kinds):
             continue  # "current projects"
         if not days:
-            return f"{NONE}note of that time has {key}.", {}
+            return f"{NOTHING_LISTED_PREFIX}note of that time has {key}.", {}
         if lowest or highest:
             if len({unit for _, unit, _, _ in numbers if unit}) > 1 or not numbers:
                 continue

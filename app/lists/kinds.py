@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
 from itertools import chain
 
-from notehop.app.answer.quotes.question import read
+from notehop.app.answer.quotes.question import parse_question
 from notehop.app.lists.period import Period
 from notehop.app.lists.vault_question import (
     ANYWHERE,
@@ -299,7 +299,9 @@ def _is_a_kind(
 def _are_counted(chosen: Sequence[Condition], left: Paths, question: VaultQuestion) -> bool:
     """Whether what the notes with a tag tell of is counted, and not they: a note that is called by the tag
     has a table of it, and leads to none of them."""
-    if read(question.text).exact != "count" or any(one.kind != "tag" for one in chosen):
+    if parse_question(question.text).exact_kind != "count" or any(
+        one.kind != "tag" for one in chosen
+    ):
         return False
     view = question.view
     called = {path for one in chosen for path in view.notes_named(one.value.rpartition("/")[2])}

@@ -11,9 +11,9 @@ from functools import cache, reduce
 from itertools import chain, product
 
 from notehop.app.answer.citations import fence_after
-from notehop.app.answer.draft import FEW
-from notehop.app.answer.quotes.exact import SAID_ALIKE, WORD, is_doer
-from notehop.app.answer.quotes.question import read
+from notehop.app.answer.draft import MAX_QUOTED_NOTES
+from notehop.app.answer.quotes.exact import SYNONYMS, WORD, is_agent_noun
+from notehop.app.answer.quotes.question import parse_question
 from notehop.app.lists.period import Period, day_said
 from notehop.app.lists.vault_question import (
     BEGINNING,
@@ -88,7 +88,7 @@ def lines_called(question: VaultQuestion) -> Lines | None:
     lines: dict[ChunkId, tuple[str, int]] = {}
     for name in names:
         found = _entries(name, beside, question)
-        if not found or len({*found, *lines}) > FEW:
+        if not found or len({*found, *lines}) > MAX_QUOTED_NOTES:
             return None
         for one, (text, number) in found.items():
             before, first = lines.get(one, ("", number))
@@ -229,7 +229,7 @@ def lines_of_others(
 def line_of_named(question: VaultQuestion) -> tuple[str, Line] | None:
     """Read a question for a property, by its key, of the note that it names: the note's title, and the line;
     None where it asks for anything beside, or how or why."""
-    forms, plain = {*read(question.text).forms}, question.plain
+    forms, plain = {*parse_question(question.text).forms}, question.plain
     if forms & {"howto", "reason", "comparison"} or NOT.search(plain) or _OPEN_ENDED.search(plain):
         return None
     for paths, said in _notes_and_words(question):
@@ -247,9 +247,9 @@ def line_of_named(question: VaultQuestion) -> tuple[str, Line] | None:
             begins = plain_words(key)
             own = frozenset(question.tokens(telling(begins)))
             shortened = len(begins) == SHORTENED and any(
-                {begins, *words} <= one for one in SAID_ALIKE
+                {begins, *words} <= one for one in SYNONYMS
             )
-            does = "person" in forms and is_doer(begins, said) and len(said) == 1
+            does = "person" in forms and is_agent_noun(begins, said) and len(said) == 1
             named = own <= frozenset().union(*alike) and all(own & one for one in alike)
             if shortened or does or named:
                 other = does and not named and not begins.startswith(tuple(alike[0]))

@@ -14,8 +14,8 @@ from string import digits
 
 from llama_index.core.schema import NodeWithScore
 
-from notehop.app.answer.draft import FEW, NONE
-from notehop.app.answer.material import CONNECTED, headings_at, ranked_headings
+from notehop.app.answer.draft import MAX_QUOTED_NOTES, NOTHING_LISTED_PREFIX
+from notehop.app.answer.material import CONNECTED_ROLE, headings_at, ranked_headings
 from notehop.app.lists.comparison import (
     compared_lines,
     comparison_in,
@@ -133,7 +133,7 @@ class ListQuestion:
             listed = f"{tasks}{due} in {notes}{more}"
         elif self.said:
             listed = self.said
-            found = [hit for hit in found if hit.node.metadata.get("role") != CONNECTED]
+            found = [hit for hit in found if hit.node.metadata.get("role") != CONNECTED_ROLE]
         else:
             left = self.narrowed.notes.only or frozenset[str]()
             whole = len(found) != wanted.asked.top_k
@@ -172,7 +172,7 @@ def _links_asked(question: VaultQuestion, asked: Narrowed) -> ListQuestion | Non
     if not _OF_NOTES.search(question.text):
         return None  # "What is stress linked to?" may ask for what it comes with.
     said = _VERBS.sub(r"\1", said)
-    return ListQuestion(asked, f"{NONE}note {said}.", others=own)
+    return ListQuestion(asked, f"{NOTHING_LISTED_PREFIX}note {said}.", others=own)
 
 
 def _tasks_asked(
@@ -199,7 +199,7 @@ def _tasks_asked(
     first = questions[0]
     if first.due and (first.due.only or done):
         return None
-    said = on_one_line(f"{NONE}{first.none.removeprefix('no ')}.")
+    said = on_one_line(f"{NOTHING_LISTED_PREFIX}{first.none.removeprefix('no ')}.")
     if first.due is not None and (first.tasks or first.due.strictly):
         other = None if first.tasks else Due(None, "")
         others, _ = open_tasks(question, replace(first, due=other), ids)
@@ -258,7 +258,11 @@ def list_question(
         (said, lines), others = those
         if lines:
             return ListQuestion(asked, f"{{has|have}} {said}", lines)
-        return ListQuestion(asked, f"{NONE}note has {said}.", others=others) if others else None
+        return (
+            ListQuestion(asked, f"{NOTHING_LISTED_PREFIX}note has {said}.", others=others)
+            if others
+            else None
+        )
     found: tuple[Condition, ...] = ()
     # "Which meetings were in March" names a kind, "what did we read in March" may.
     of_a_kind = ASKS.search(plain) or not ASKS_OF_A_TIME.search(plain)
@@ -385,7 +389,7 @@ def _note_asked(asked: Narrowed, view: Snapshot, trace: Trace) -> ListQuestion |
     paths = next(filter(None, map(view.notes_named, (name, *padded))), [])
     period = period_of(name, date.today())
     if len(paths) != 1 or (
-        found["one"] and (period or len(_saying(view, paths[0], asked.allowed)) > FEW)
+        found["one"] and (period or len(_saying(view, paths[0], asked.allowed)) > MAX_QUOTED_NOTES)
     ):
         return None
     note = _note(paths[0], view, asked, "What the note {} says" if found["one"] else FROM_NOTE)
@@ -406,7 +410,7 @@ def _note(path: str, view: Snapshot, asked: Narrowed, said: str = FROM_NOTE) -> 
 def _main_passages(view: Snapshot, path: str, allowed: AllowedChunks) -> tuple[ChunkId, ...]:
     """The longest passages of a note that say something, in the order of its text."""
     chunks = _saying(view, path, allowed)
-    longest = sorted(chunks, key=lambda one: -len(one.text))[:FEW]
+    longest = sorted(chunks, key=lambda one: -len(one.text))[:MAX_QUOTED_NOTES]
     return tuple(one.id for one in chunks if one in longest)
 
 
@@ -478,6 +482,6 @@ def _of_its_time(
     around = end <= question.today and daily(first - MONTH, end + MONTH)
     if not labels.dated(*period.days) and (few or (around and len(words) == 1)):
         if not (is_open or (is_date and there)):
-            return ListQuestion(asked, f"{NONE}note is dated {days}.")
+            return ListQuestion(asked, f"{NOTHING_LISTED_PREFIX}note is dated {days}.")
         trace.warn(f"no note is dated {days}; this is what else speaks of it")
     return None

@@ -154,13 +154,13 @@ def period_of(text: str, today: date, *, ahead: bool = False) -> Period | None:
         first = today if counted["next"] else today - length
         last = today + length if counted["next"] else today
         return of(first, last + timedelta(days=1), counted.start(), len(counted[0]))
-    at = text.find(days[0].shown) if days else len(text)
+    at = text.find(days[0].written_as) if days else len(text)
     since, begins = None, days[0] if days else None
     if len(days) == 1 and begins and begins.day and (since := _FROM.search(text, 0, at)):
         begins = replace(begins, day=int(re.findall(r"\d+", since[0])[-1]))
     elif len(days) == 2 and begins:
-        behind = at + len(begins.shown)
-        later = text.find(days[1].shown, behind)
+        behind = at + len(begins.written_as)
+        later = text.find(days[1].written_as, behind)
         if since := _FROM.search(f"{text[:at]}1{text[behind:later]}"):
             at, days = later, days[1:]
     which = None if not days or days[0].year or since else _WHICH.search(text, 0, at)
@@ -169,7 +169,7 @@ def period_of(text: str, today: date, *, ahead: bool = False) -> Period | None:
     if narrower and narrower.groupdict().get("nth") and _nth(narrower) is None:
         narrower = None
     start = narrower.start() if narrower else start
-    stop = at + len(days[0].shown) if days else at
+    stop = at + len(days[0].written_as) if days else at
     found = _RELATIVE.search(f"{text[:start]}{' ' * (stop - start)}{text[stop:]}")
     if len(days) + (found is not None) != 1:
         return None
@@ -187,7 +187,7 @@ def period_of(text: str, today: date, *, ahead: bool = False) -> Period | None:
             first, end, start = *_part(first, end, narrower), narrower.start()
         return of(first, end, start, stop - start)
     (day,) = days
-    if day.month is None or day.either:
+    if day.month is None or day.may_be_swapped:
         return None
     if which is not None:
         ahead = which["next"] is not None
@@ -239,9 +239,9 @@ def _nth(found: re.Match[str]) -> int | None:
 def is_called_as_a_month(text: str, named: Callable[[str], object]) -> bool:
     """Whether a note is called as the month that a text names, and no word says that it is a time."""
     day = next(iter(facts_of(text).days), None)
-    if day is None or day.day or not named(day.shown):
+    if day is None or day.day or not named(day.written_as):
         return False
-    return _LEADS.search(text, 0, max(text.find(day.shown), 0)) is None
+    return _LEADS.search(text, 0, max(text.find(day.written_as), 0)) is None
 
 
 def speaking_of(period: Period, question: VaultQuestion) -> set[ChunkId]:
@@ -276,7 +276,11 @@ def day_said(text: str, *, yearly: bool = False, last: bool = False) -> date | N
     with suppress(ValueError):
         return date.fromisoformat(text[:10])
     days = facts_of(text).days
-    if not days or days[0].either or not (days[0].month and text.startswith(days[0].shown)):
+    if (
+        not days
+        or days[0].may_be_swapped
+        or not (days[0].month and text.startswith(days[0].written_as))
+    ):
         return None
     with suppress(ValueError, OverflowError):
         first, end = _dated(days[0], LEAP * yearly)

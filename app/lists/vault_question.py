@@ -14,8 +14,8 @@ from itertools import chain, islice
 from pathlib import Path
 from unicodedata import normalize
 
-from notehop.app.answer.quotes.passages import properties
-from notehop.app.answer.quotes.reading import is_of_people
+from notehop.app.answer.quotes.passages import split_properties
+from notehop.app.answer.quotes.reading import is_about_person
 from notehop.app.retrieval.filters import AllowedChunks, Condition, Kind, Paths, among, notes_of
 from notehop.app.retrieval.intents import SMALL
 from notehop.indexing.stores.labels import TAG, TYPE, key_label, property_key, property_label
@@ -201,7 +201,7 @@ class VaultQuestion:
         view, things = self.view, list[str]()
         for path, row in view.notes_at({*paths}).items():
             folder = path.rpartition("/")[0]
-            if not is_of_people({"folder": folder, "type": row.page_type, "tags": row.tags}):
+            if not is_about_person({"folder": folder, "type": row.page_type, "tags": row.tags}):
                 things.append(path)
         linked = (one for one in view.links_to(things) if one.property)
         filed = [one for one in linked if plain_words(one.property or "") not in _BESIDE]
@@ -241,7 +241,7 @@ class VaultQuestion:
         ids = among((one.id for one in self.view.chunks_of(path)), self.allowed)
         chunks = self.view.chunks(() if value == "" else ids).values()
         for one in sorted(chunks, key=lambda one: one.kind != "properties"):
-            found = [(each.text, each.ranges[0][0]) for each in properties(one.text)]
+            found = [(each.text, each.ranges[0][0]) for each in split_properties(one.text)]
             for text, at in (*found, *_lines_and_fields(one.text)):
                 name, _, said = text.strip("[(*_~ ").partition(":")
                 if key_label(name.rstrip("*_~")) == key and (value or "") in said.casefold():

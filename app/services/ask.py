@@ -15,34 +15,34 @@ from typing import Any
 from llama_index.core.schema import NodeWithScore
 
 from notehop.app import models
-from notehop.app.answer.context import body, one_line
+from notehop.app.answer.context import escape_body, escape_title
 from notehop.app.answer.conversation import (
-    FEW,
-    MORE,
-    MOST_MORE,
-    NEAREST,
+    MAX_FOLLOW_UP_WORDS,
+    MAX_MORE_PASSAGES,
+    MORE_OPENING,
+    NEAREST_OPENING,
     NO_MORE,
-    TOLD,
-    Beside,
-    CarriedSubject,
+    SMALL_TALK_REPLIES,
+    CarriedSubjectSynthesizer,
+    SmallTalkSynthesizer,
     Turn,
-    another,
-    asked_again,
-    asked_last,
-    beside,
     lacks_subject,
-    may_go_on,
-    put_for,
-    subject_after,
+    last_question,
+    may_be_follow_up,
+    new_subject,
+    repeat_for_subject,
+    replace_subject,
+    small_talk_kind,
     subject_of,
+    subject_with_condition,
     with_subject,
 )
-from notehop.app.answer.draft import EVEN, SURE
-from notehop.app.answer.names import names_of
-from notehop.app.answer.quotes.question import read as question
-from notehop.app.answer.quotes.reading import refers, somebody_in
+from notehop.app.answer.draft import CONFIDENT_LIKELIHOOD, MIN_ANSWER_LIKELIHOOD
+from notehop.app.answer.names import capitalized_names
+from notehop.app.answer.quotes.question import parse_question as question
+from notehop.app.answer.quotes.reading import find_person, refers_back
 from notehop.app.answer.synthesizer import NotehopQueryEngine
-from notehop.app.answer.writing import history, standalone
+from notehop.app.answer.writing import condense_follow_up, recent_messages
 from notehop.app.lists.rewording import going_on
 from notehop.app.problems import problem, reason_of
 from notehop.app.retrieval.chain import Wanted
@@ -174,12 +174,14 @@ class QuestionRun:
         """That of LlamaIndex; in pieces where something says whether it is cancelled."""
         synthesizer = self.engine.synthesizer
         if self.told:
-            refused = self.again is not None and self.again.refused
-            synthesizer = Beside(synthesizer, self.told, NEAREST if refused else MORE)
+            refused = self.again is not None and self.again.was_refused
+            synthesizer = SmallTalkSynthesizer(
+                synthesizer, self.told, NEAREST_OPENING if refused else MORE_OPENING
+            )
         elif self.carried is not None:
-            synthesizer = CarriedSubject(synthesizer, self.carried)
+            synthesizer = CarriedSubjectSynthesizer(synthesizer, self.carried)
         if cancelled is not None:
-            synthesizer = synthesizer.in_pieces(cancelled)
+            synthesizer = synthesizer.as_streaming(cancelled)
         return NotehopQueryEngine(self.retriever, synthesizer).query(self.query)
 
     def _reply(self, text: str, found: Mapping[str, Any]) -> models.Answer:
@@ -212,10 +214,10 @@ class QuestionRun:
             kept = Turn(
                 turn.question or self.asked.query,
                 text,
-                typed=self.asked.query,
+                typed_question=self.asked.query,
                 subject=self.carried or self._subject(answer),
-                somebody=self._somebody(answer),
-                refused=asks and answer.mode == "none",
+                person=self._somebody(answer),
+                was_refused=asks and answer.mode == "none",
                 filters=self.asked.filters,
                 year="".join(one[6:10] for one in answer.filters if one.startswith("after:")),
             )
@@ -223,7 +225,7 @@ class QuestionRun:
             kept,
             answer=text,
             paths=tuple(dict.fromkeys([*notes, *kept.paths])),
-            shown=(*kept.shown, *(one.id for one in shown)),
+            shown_ids=(*kept.shown_ids, *(one.id for one in shown)),
         )
         # Counted now: another question may have been asked in the conversation meanwhile.
         number = self.talks.add(turn.conversation_id, kept)
@@ -243,7 +245,7 @@ class QuestionRun:
         if name:
             self.turn = models.ConversationTurn(conversation_id=name, turn=len(turns) + 1)
         plain = self.engine.llm is None and not self.asked.literal
-        kind = beside(self.asked.query, first=not turns) if plain else None
+        kind = small_talk_kind(self.asked.query, first=not turns) if plain else None
         if not turns and kind is None:
             return
         with self.engine.reader.snapshot() as view:
@@ -276,9 +278,9 @@ class QuestionRun:
 
     def _go_on(self, kind: str, last: Turn | None) -> None:
         """Answer what asks nothing new: with more of what was found last, or with a sentence."""
-        self.told, self.again = TOLD[kind], last
+        self.told, self.again = SMALL_TALK_REPLIES[kind], last
         if kind == "asked_before" and last is not None:
-            self.told = f"You asked: “{body(one_line(last.typed))}”."
+            self.told = f"You asked: “{escape_body(escape_title(last.typed_question))}”."
         if kind != "more" or last is None:
             self.query.trace.count("index", generation=self.engine.generation)
             self.retriever = VaultRetriever(lambda *_: [], Wanted(self.asked), "")
@@ -289,10 +291,10 @@ class QuestionRun:
 
         def more(found: Sequence[NodeWithScore]) -> list[NodeWithScore]:
             left = not_shown(last, found)
-            return left if left and "listed" in left[0].node.metadata else left[:MOST_MORE]
+            return left if left and "listed" in left[0].node.metadata else left[:MAX_MORE_PASSAGES]
 
         asked = self.asked.model_copy(update={"filters": last.filters})
-        self.retriever = self.retriever.then(more, asked=asked, seen=len(last.shown))
+        self.retriever = self.retriever.then(more, asked=asked, seen=len(last.shown_ids))
         if self.turn is not None:
             self.turn = self.turn.model_copy(update={"question": last.question})
 
@@ -302,9 +304,10 @@ class QuestionRun:
         shown = [*turns]
         for at, turn in enumerate(turns):
             if set(turn.paths) - standing.notes_at(turn.paths).keys():
-                own = turn.subject if turn.subject.casefold() in turn.typed.casefold() else ""
+                typed, subject = turn.typed_question, turn.subject
+                own = subject if subject.casefold() in typed.casefold() else ""
                 shown[at] = replace(
-                    turn, question=turn.typed, answer=WITHDRAWN, paths=(), subject=own, somebody=""
+                    turn, question=typed, answer=WITHDRAWN, paths=(), subject=own, person=""
                 )
         return shown
 
@@ -314,12 +317,12 @@ class QuestionRun:
         try:
             if llm is None:
                 return self._about(written, turns[-1], view)
-            said = history(turns, FOLLOW_UP_TOKENS, count_tokens)
+            said = recent_messages(turns, FOLLOW_UP_TOKENS, count_tokens)
             notes = dict.fromkeys(path for turn in turns[-len(said) // 2 :] for path in turn.paths)
             self.before = tuple(notes)
             with sending(notes, purpose="condense", cancelled=self.cancelled) as sent:
                 try:
-                    return standalone(llm, said, text)
+                    return condense_follow_up(llm, said, text)
                 finally:
                     for notice in sent.notices:
                         self.query.trace.warn(notice)
@@ -332,20 +335,20 @@ class QuestionRun:
     def _about(self, written: ParsedQuery, last: Turn, view: Snapshot) -> str | None:
         """The follow-up with the words of the last question, or with its subject where it has none."""
         text = written.text
-        if further := going_on(asked_last(last), text, date.today(), last.year):
+        if further := going_on(last_question(last), text, date.today(), last.year):
             return further
         content = partial(self._content, view=view)
-        asked, other = content(asked_last(last)), another(text)
+        asked, other = content(last_question(last)), new_subject(text)
         named = bool(_named(other or text, view)) or self._has_it_too(written, other, last, view)
-        if last.somebody and refers(text) and not (named or names_of(text)):
-            self.carried = last.somebody
-            return with_subject(text, last.somebody)
-        if again := asked_again(text, last, asked, named=named):
+        if last.person and refers_back(text) and not (named or capitalized_names(text)):
+            self.carried = last.person
+            return with_subject(text, last.person)
+        if again := repeat_for_subject(text, last, asked, names_note=named):
             return again
-        subject, own = subject_after(last), content(text)
+        subject, own = subject_with_condition(last), content(text)
         lacks = not named and lacks_subject(text, own)
         of_it = with_subject(text, subject) if subject else ""
-        may = bool(subject) and may_go_on(text, own)
+        may = bool(subject) and may_be_follow_up(text, own)
         if not lacks and (named or not may or not self._is_sooner_of(written, subject, view)):
             return None
         self.carried = subject
@@ -355,11 +358,11 @@ class QuestionRun:
         """Whether the last question is surely answered for another in the place of a note that does not say
         that: it is of its kind, though no note is called so."""
         own = _passages_of(last.subject, view)
-        put = put_for(last.subject, other, asked_last(last)) if other and own else ""
+        put = replace_subject(last.subject, other, last_question(last)) if other and own else ""
         if not put or self._is_told_by(other, own, view):
             return False
         likely, quoted = self._tried(written, put)
-        return likely >= SURE and self._is_told_by(put, quoted, view)
+        return likely >= CONFIDENT_LIKELIHOOD and self._is_told_by(put, quoted, view)
 
     def _tried(self, written: ParsedQuery, question: str) -> tuple[float, list[str]]:
         """How likely what is found answers a question, and the ids of what would be quoted."""
@@ -375,9 +378,9 @@ class QuestionRun:
         alone, _ = self._tried(written, written.text)
         of_it, quoted = self._tried(written, with_subject(written.text, subject))
         # A word or two, which are not looked up, may be of a note that is quoted then.
-        is_bare = alone < 1 and written.text.count(" ") < FEW
+        is_bare = alone < 1 and written.text.count(" ") < MAX_FOLLOW_UP_WORDS
         is_bare = is_bare and not _passages_of(subject, view).isdisjoint(quoted[:1])
-        if of_it < EVEN or not (is_bare or of_it > alone < SURE):
+        if of_it < MIN_ANSWER_LIKELIHOOD or not (is_bare or of_it > alone < CONFIDENT_LIKELIHOOD):
             return False
         return self._is_told_by(written.text, quoted, view)
 
@@ -406,10 +409,13 @@ class QuestionRun:
             named = [note.title for note in view.notes_at(_named(text, view)).values()]
             content, last = self._content(text, view), self.last
             # Of what the vault has, and was not spoken of before, a question is one of its own.
-            told = self._is_told_by(text, last.shown if last else (), view)
-        strays = len(content) <= FEW and (answer.likelihood or SURE) < SURE
-        if (answer.mode == "none" or strays) and not (named or names_of(text)):
-            if last is not None and last.subject and (told or len(content) < FEW):
+            told = self._is_told_by(text, last.shown_ids if last else (), view)
+        strays = (
+            len(content) <= MAX_FOLLOW_UP_WORDS
+            and (answer.likelihood or CONFIDENT_LIKELIHOOD) < CONFIDENT_LIKELIHOOD
+        )
+        if (answer.mode == "none" or strays) and not (named or capitalized_names(text)):
+            if last is not None and last.subject and (told or len(content) < MAX_FOLLOW_UP_WORDS):
                 return last.subject
             if told:
                 content = []
@@ -422,11 +428,15 @@ class QuestionRun:
         """Whom the answer to a question for somebody names; empty where it is in doubt."""
         asked = question(self.query.query_str)
         several = answer.likelihood is None and len(answer.citations) > 1
-        if "person" not in asked.forms or (answer.likelihood or SURE) < SURE or several:
+        if (
+            "person" not in asked.forms
+            or (answer.likelihood or CONFIDENT_LIKELIHOOD) < CONFIDENT_LIKELIHOOD
+            or several
+        ):
             return ""
         with self.engine.reader.snapshot() as view:
             told = (asked, sentence_spans, view.named_any)
-            names = (somebody_in(one.title, one.quote, *told) for one in answer.citations)
+            names = (find_person(one.title, one.quote, *told) for one in answer.citations)
             return next(names, "")
 
 

@@ -19,10 +19,15 @@ from llama_index.core.schema import NodeWithScore
 from notehop.app.answer.claims import Checker
 from notehop.app.answer.conversation import Turn
 from notehop.app.answer.facts import facts_of
-from notehop.app.answer.material import CONNECTED, open_uri
+from notehop.app.answer.material import CONNECTED_ROLE, open_uri
 from notehop.app.answer.quotes.extractive import ExtractiveSynthesizer
-from notehop.app.answer.quotes.passages import passages
-from notehop.app.answer.quotes.reading import Reading, Term, Vectors, tokens_alike
+from notehop.app.answer.quotes.passages import split_into_passages
+from notehop.app.answer.quotes.reading import (
+    NormalizedVectors,
+    Term,
+    TextAnalyzer,
+    synonyms_by_token,
+)
 from notehop.app.answer.synthesizer import VaultSynthesizer
 from notehop.app.answer.writing import LlmSynthesizer
 from notehop.app.lists.list_question import ListQuestion, list_question
@@ -111,7 +116,7 @@ class _Language(NamedTuple):
 
     catalog: Catalog
     tokenizer: Tokenizer
-    reading: Reading
+    analyzer: TextAnalyzer
     synthesizer: VaultSynthesizer
 
 
@@ -136,7 +141,7 @@ class Engine:
         self._scorer: CrossEncoderScorer | None = None
         self._language: _Language | None = None
         # Those of all readings, also of one that somebody holds on to.
-        self._known: dict[bytes, Vectors] = {}  # by the hash of the text
+        self._known: dict[bytes, NormalizedVectors] = {}  # by the hash of the text
         self._words = lru_cache(maxsize=4_096)(Tokenizer.__call__)
         self._asked = lru_cache(maxsize=QUERIES)(lambda query: self.embedder.embed_query(query))
 
@@ -154,7 +159,7 @@ class Engine:
 
     def _forget(self) -> None:
         """Forget texts that were read: notes may have been withdrawn."""
-        for cached in (words_of, passages, self._words, self._asked):
+        for cached in (words_of, split_into_passages, self._words, self._asked):
             cached.cache_clear()
 
     def check_open(self) -> None:
@@ -222,7 +227,7 @@ class Engine:
         """One whose prompts are its own, by another language model if one is given."""
         if llm is None:
             return copy(self.synthesizer)
-        return self._synthesizer(self._as_indexed().reading, llm)
+        return self._synthesizer(self._as_indexed().analyzer, llm)
 
     def _as_indexed(self) -> _Language:
         """What depends on the language of the index as it is now: a rebuild may have found another."""
@@ -232,54 +237,69 @@ class Engine:
                 return self._language
             language = catalog.meta().get("fingerprint", {}).get("language")
             tokenizer = Tokenizer(str(language or "en"))
-            reading = self._reading(tokenizer)
-            synthesizer = self._synthesizer(reading, self.llm)
-            found = _Language(catalog, tokenizer, reading, synthesizer)
+            analyzer = self._make_analyzer(tokenizer)
+            synthesizer = self._synthesizer(analyzer, self.llm)
+            found = _Language(catalog, tokenizer, analyzer, synthesizer)
             # An empty index has no language yet: look again with the next query.
             self._language = found if language else None
             return found
 
-    def _reading(self, tokenizer: Tokenizer) -> Reading:
-        """What reads with what the index was made with, and remembers what was read last."""
+    def _make_analyzer(self, tokenizer: Tokenizer) -> TextAnalyzer:
+        """Return the analyzer for the language of the index; it remembers the vectors of texts read last."""
         language = tokenizer.language
-        alike = tokens_alike(tokenizer)
+        synonyms = synonyms_by_token(tokenizer)
 
         def terms(query: str) -> list[Term]:
             foreign = clear_language(query) not in (None, language)
             index = self.reader.lexical
             found: dict[str, Term] = {}
             for word in question_words(query, tokenizer, index):
-                own = [token for token in tokenizer.query(word.written) if token in word.tokens]
-                own = own or list(word.tokens[:1])
-                held = [index.frequency(token) for token in own]
+                tokens = [token for token in tokenizer.query(word.written) if token in word.tokens]
+                tokens = tokens or list(word.tokens[:1])
+                frequencies = [index.frequency(token) for token in tokens]
                 # Of a name that capitals split ("LaTeX") some part stands somewhere by chance.
-                split = word.written.isalnum() and held[0] == 0 and min(held[1:], default=1) == 0
-                absent = word.missing or split
+                is_split = (
+                    word.written.isalnum()
+                    and frequencies[0] == 0
+                    and min(frequencies[1:], default=1) == 0
+                )
+                absent = word.missing or is_split
                 common = absent and self.embedder.tokens.is_common(word.written)
                 # "Roof-beam" is asked for by its parts where no note joins them so.
-                joined = (
-                    "-" in word.written and any(held) and word.written.replace("-", "").isalpha()
+                is_joined = (
+                    "-" in word.written
+                    and any(frequencies)
+                    and word.written.replace("-", "").isalpha()
                 )
-                met = frozenset(
+                variants = frozenset(
                     one
                     for one in word.tokens
-                    if one not in own and not (len(own[0]) < 6 and one.endswith(own[0]))
+                    if one not in tokens and not (len(tokens[0]) < 6 and one.endswith(tokens[0]))
                 )
-                for token, count in zip(own, held, strict=True):
-                    if joined and not count:
+                for token, count in zip(tokens, frequencies, strict=True):
+                    if is_joined and not count:
                         continue
-                    other = alike.get(token, frozenset()) | tokenizer.forms_of(token)
+                    other = synonyms.get(token, frozenset()) | tokenizer.forms_of(token)
                     # What no note has is as rare as what they have for it.
-                    count = count or max(map(index.frequency, met | other), default=0)
-                    nowhere = absent and not count
-                    weight, missing = idf(count, len(index)), nowhere and not foreign
+                    count = count or max(map(index.frequency, variants | other), default=0)
+                    is_absent = absent and not count
+                    weight, missing = idf(count, len(index)), is_absent and not foreign
                     term = Term(
-                        token, weight, missing, word.written, nowhere, common, met - other, other
+                        token,
+                        weight,
+                        missing,
+                        word.written,
+                        is_absent,
+                        common,
+                        variants - other,
+                        other,
                     )
                     found.setdefault(token, term)
             return list(found.values())
 
-        def vectors(query: str, texts: Sequence[str]) -> tuple[Vectors, Vectors]:
+        def vectors(
+            query: str, texts: Sequence[str]
+        ) -> tuple[NormalizedVectors, NormalizedVectors]:
             known = self._known
             keys = {text: blake2b(text.encode("utf-8", "surrogatepass")).digest() for text in texts}
             rows = {text: row for text, key in keys.items() if (row := known.get(key)) is not None}
@@ -291,30 +311,30 @@ class Engine:
                 rows |= made
             return self._asked(query), np.stack([rows[text] for text in texts])
 
-        def named(names: Sequence[str]) -> Collection[str]:
+        def known_names(names: Sequence[str]) -> Collection[str]:
             with self.reader.snapshot() as view:
                 return view.named_any(names)
 
-        def holding(words: Collection[str], many: int) -> bool:
+        def has_chunks_with(words: Collection[str], many: int) -> bool:
             index = self.reader.lexical
             few = any(index.frequency(word) < many for word in words)
             return not few and len(index.holding(words, "content")) >= many
 
-        return Reading(
+        return TextAnalyzer(
             words=partial(self._words, tokenizer),
             terms=terms,
             sentences=lambda text: sentence_spans(text, language),
             vectors=vectors,
-            named=named,
-            holding=holding,
+            known_names=known_names,
+            has_chunks_with=has_chunks_with,
             language=language,
-            small=frozenset(tokenizer(" ".join(FUNCTION_WORDS.get(language, ())))),
+            function_words=frozenset(tokenizer(" ".join(FUNCTION_WORDS.get(language, ())))),
         )
 
-    def _synthesizer(self, reading: Reading, llm: LLM | None) -> VaultSynthesizer:
+    def _synthesizer(self, analyzer: TextAnalyzer, llm: LLM | None) -> VaultSynthesizer:
         name = self.place.name
-        checker = Checker(reading, name)
-        quoting = ExtractiveSynthesizer(name, reading, checker=checker)
+        checker = Checker(analyzer, name)
+        quoting = ExtractiveSynthesizer(name, analyzer, checker=checker)
         return quoting if llm is None else LlmSynthesizer(name, llm, quoting, checker=checker)
 
     def retrieve(self, query: TracedQuery, wanted: Wanted) -> list[NodeWithScore]:
@@ -405,7 +425,7 @@ class Engine:
                 # What its model has as one piece is a word.
                 lambda word: tokens.size(word) == 1,
                 [
-                    (one.shown, one.year, one.month, one.day)
+                    (one.written_as, one.year, one.month, one.day)
                     for one in facts_of(query.query_str, tokenizer.language).days
                     if one.month and one.day
                 ],
@@ -420,7 +440,7 @@ def not_shown(last: Turn, found: Sequence[NodeWithScore]) -> list[NodeWithScore]
     """What was found and has not been shown: the rest of the notes that were quoted, then what is half as
     relevant as the best."""
     about = {hit.node.node_id: hit.node.metadata for hit in found}
-    quoted = {about[one]["path"] for one in last.shown if one in about}
+    quoted = {about[one]["path"] for one in last.shown_ids if one in about}
 
     # What is listed was not searched for, and has no relevance.
     best = max((its.get("relevance", 0.0) for its in about.values()), default=0.0)
@@ -429,6 +449,6 @@ def not_shown(last: Turn, found: Sequence[NodeWithScore]) -> list[NodeWithScore]
         its = hit.node.metadata
         near = its.get("relevance", 1.0) >= best / 2 and not its.get("weak")
         near = near or its["path"] in quoted
-        return near and hit.node.node_id not in last.shown and its.get("role") != CONNECTED
+        return near and hit.node.node_id not in last.shown_ids and its.get("role") != CONNECTED_ROLE
 
     return sorted(filter(fits, found), key=lambda hit: hit.node.metadata["path"] not in quoted)

@@ -285,7 +285,7 @@ class VaultHandle:
         :param llm: writes the answers; None for the language model of this vault, else quotes.
         """
         found = self._engine.own_synthesizer(llm)
-        return found.in_pieces() if streaming else found
+        return found.as_streaming() if streaming else found
 
     def retriever(self, **options: Any) -> VaultRetriever:
         """A LlamaIndex retriever over this vault: ``top_k`` sources, then connected notes.

@@ -10,7 +10,7 @@ from urllib.parse import quote
 import nh3
 
 from notehop.app.answer.material import open_uri
-from notehop.app.answer.quotes.passages import properties
+from notehop.app.answer.quotes.passages import split_properties
 from notehop.app.models import NoteView
 from notehop.app.retrieval.filters import read as read_filters
 from notehop.app.web.markdown import Surroundings, render
@@ -62,7 +62,7 @@ def snippets_html(texts: Sequence[str], query: str) -> list[str]:
     found: list[str] = []
     for text in texts:
         shown = _FIRST_HEADING.sub("", text) or text
-        if f"{BETWEEN}\n" in shown and properties(shown):
+        if f"{BETWEEN}\n" in shown and split_properties(shown):
             shown = " ".join(shown.split())
         found.append(sanitise(mark(sanitise(render(shown, _SNIPPET)))))
     return found

@@ -183,8 +183,8 @@ def test_texts_of_withdrawn_notes_are_not_remembered(
     folders: tuple[Path, Path], vault: product.VaultHandle
 ) -> None:
     vault.ask(QUESTION)
-    assert product.passages.cache_info().currsize > 0
+    assert product.split_into_passages.cache_info().currsize > 0
     (folders[0] / "Bakery.md").unlink()
     product.update_index(vault.place)
     vault.search("mill")
-    assert product.passages.cache_info().currsize == 0
+    assert product.split_into_passages.cache_info().currsize == 0

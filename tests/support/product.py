@@ -20,14 +20,8 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[2]
 
 _HOMES: dict[str, str] = {
-    "notehop.app.answer.writing": "LONGEST",
     "notehop.app.answer.conversation": "subject_of",
-    "notehop.app.answer.quotes.asked_question": "Asked=AskedQuestion",
-    "notehop.app.answer.quotes.extractive": "features=decision_features THEMES",
     "notehop.app.answer.quotes.blocks": "Passage",
-    "notehop.app.answer.quotes.question": "read=read_question",
-    "notehop.app.answer.quotes.reading": "Named Reading Vectors",
-    "notehop.app.answer.quotes.scoring": "score=score_passages",
     "notehop.app.api.middleware": "is_loopback",
     "notehop.app.evaluation.questions": "KnownQuestion=Question",
     "notehop.app.evaluation.variants": "EvaluationPlan=Plan",

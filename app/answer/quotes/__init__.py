@@ -10,7 +10,7 @@ from pathlib import Path
 WORD_LISTS: Mapping[str, Sequence[str]] = tomllib.loads(
     Path(__file__).with_name("words.toml").read_text("utf-8")
 )
-"""What words tell, in several languages -> these words, folded."""
+"""Name of a list -> its words in several languages, folded."""
 
 
 def by_language(kind: str) -> dict[str, re.Pattern[str]]:

@@ -1,4 +1,4 @@
-"""What an answer must have in it, a sum, an age, a count, a date, and whether a passage has it. Pure."""
+"""Tells whether a passage has the exact thing that is asked for: a sum, an age, a count, a date. Pure."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from notehop.app.answer.facts import YEAR
-from notehop.app.answer.names import names_of
+from notehop.app.answer.facts import YEAR_PATTERN
+from notehop.app.answer.names import capitalized_names
 from notehop.app.answer.quotes import WORD_LISTS
 from notehop.app.answer.quotes.blocks import Passage
 from notehop.indexing.tokens.words import FUNCTION_WORDS, fold
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 DIGITS = re.compile(r"\d+(?:[.,:/-]\d+)*")
 _DATE = re.compile(
-    rf"\b{YEAR}\b"
+    rf"\b{YEAR_PATTERN}\b"
     r"|\b\d{4}-\d\d(?:-\d\d)?\b|\b\d{1,2}[./]\d{1,2}[./]\d{2,4}\b"
     r"|\b\d{1,2}:\d\d\b|\b[0-3]?\d\.(?:0[1-9]|1[0-2])\.(?!\d)"
     r"|\b(?:mo\W+di|mon?\W+tue?|lun?\W+mar|ma\W+di|seg\W+ter|man\W+tis|пн\W+вт)\b"
 )
-_APART = re.compile(
+_TIME_DISTANCE = re.compile(
     r"\b(?:days?|weeks?|months?|years?|tage?n?|wochen?|monate?n?|jahre?n?|jours?|semaines?|mois|ans|dias?"
     r"|semanas?|meses|anos?|giorn[oi]|settiman[ae]|mes[ei]|ann[oi]|dag(?:en)?|we(?:ek|ken)|maand(?:en)?|jaar)\b"
     r"[^.,!?]{0,20}\b(?:ago|before|after|later|earlier|zuvor|spater|danach|avant|apres|antes|despues|depois"
@@ -37,12 +37,12 @@ _OF_MONTH = re.compile(
 WORD = re.compile(r"[^\W\d_]+")
 _DAYS, NUMBER_WORDS = (frozenset(WORD_LISTS[name]) for name in ("days", "numbers"))
 
-SAID_ALIKE = tuple(frozenset(words.split()) for words in WORD_LISTS["alike"])
+SYNONYMS = tuple(frozenset(words.split()) for words in WORD_LISTS["alike"])
 """Words that say nearly the same; of units their signs as well."""
 
-MEASURES = ("money", "duration", "age", "size", "weight", "share", "contact")
-EXACT: Mapping[str, tuple[re.Pattern[str], re.Pattern[str]]] = {
-    name: (re.compile(rf"\b(?:{asked})\b" if name in MEASURES else asked), re.compile(found))
+MEASURE_KINDS = ("money", "duration", "age", "size", "weight", "share", "contact")
+EXACT_PATTERNS: Mapping[str, tuple[re.Pattern[str], re.Pattern[str]]] = {
+    name: (re.compile(rf"\b(?:{asked})\b" if name in MEASURE_KINDS else asked), re.compile(found))
     for name, asked, found in (
         ("money",
          r"price|costs?|pay|pays|paid|earns?|salary|wage|charges?|fees?|expensive|preis|(?:ge)?kostet|kosten|kostete"
@@ -110,17 +110,17 @@ EXACT: Mapping[str, tuple[re.Pattern[str], re.Pattern[str]]] = {
 """What is asked for to the letter -> how, and what a text has that says it: the measures, in their
 order, then the other kinds; a date is read by :func:`has_date`."""
 
-FILED_ON = re.compile(
+FILING_DATE = re.compile(
     r"(?:^|·)\s*(?:date )?(?:created|modified|updated|last modified)(?: (?:at|on))?:\s*(?:\[\[)?\d[^·]*",
     re.IGNORECASE,
 )
 """When a note was made: no date of what it is about."""
 
-CLOSE = 4  # words between a number and what it counts, at most
-UNIT = 2  # letters of a word that may be a unit
+MAX_WORDS_TO_COUNTED = 4  # words between a number and what it counts, at most
+MAX_UNIT_LETTERS = 2  # letters of a word that may be a unit
 
 
-def fits(
+def has_exact_value(
     question: Question,
     kind: str,
     passage: Passage,
@@ -130,30 +130,30 @@ def fits(
 ) -> bool:
     """Whether a passage has what an answer must have in it.
 
-    :param kind: as :attr:`Question.exact`.
+    :param kind: as :attr:`Question.exact_kind`.
     :param heading: what the passage stands under.
     :param words: text -> its words, folded and stemmed.
     :param known: numbers of the question, which are no answer to it.
     """
     text = f"{passage.lead} {passage.text}"
-    plain = fold(text).casefold()
+    folded = fold(text).casefold()
     if kind == "count":
-        counted = frozenset(words(question.counted))
+        counted = frozenset(words(question.counted_noun))
         if passage.kind in ("item", "row") and counted & {*words(f"{passage.lead} {heading}")}:
             return True  # Who lists them lets them be counted.
-        others = frozenset(words(said_otherwise(question.counted)))
-        return any(counted & {*words(one)} for one in _BESIDE.findall(plain)) or any(
+        others = frozenset(words(synonyms_of(question.counted_noun)))
+        return any(counted & {*words(one)} for one in _BESIDE.findall(folded)) or any(
             counted & {*words(behind)} or others & {*words(beside)}
-            for behind, beside in _beside_numbers(plain)
+            for behind, beside in _words_beside_numbers(folded)
         )
     if kind == "date":
-        return has_date(FILED_ON.sub("", text)) or has_occasion(text, known)
+        return has_date(FILING_DATE.sub("", text)) or has_occasion(text, known)
     if kind == "number":
         return has_number(text, known)
     if kind == "person":
-        return any(fold(one).casefold() not in question.plain for one in names_of(text))
-    asks, found = EXACT[kind]
-    if found.search(plain):
+        return any(fold(one).casefold() not in question.folded for one in capitalized_names(text))
+    asks, value_pattern = EXACT_PATTERNS[kind]
+    if value_pattern.search(folded):
         return True
     if kind in ("birthday", "secret") and asks.search(fold(heading).casefold()):
         # Below "Birthdays" each line with a day tells one, below "Passwords" what is called so.
@@ -161,29 +161,38 @@ def fits(
             return has_date(_YEAR_ALONE.sub("", text))
         return re.search(r"[:=–—|] *\S", text) is not None
     # Who names the measure need not say its unit: "price: 35".
-    named = asks.search(question.plain) if kind in MEASURES else None
-    stems = {*words(f"{named[0]} {said_otherwise(named[0])}")} if named is not None else set[str]()
-    said = re.findall(r"\w+", f"{heading} {plain}")
-    follows = (at for at, word in enumerate(said) if stems.intersection(words(word)))
-    behind = (said[at + 1 : at + 2 + CLOSE] for at in follows)
-    return any(word[0].isdigit() for some in behind for word in some) and has_number(text, known)
+    measure = asks.search(question.folded) if kind in MEASURE_KINDS else None
+    stems = (
+        {*words(f"{measure[0]} {synonyms_of(measure[0])}")} if measure is not None else set[str]()
+    )
+    tokens = re.findall(r"\w+", f"{heading} {folded}")
+    follows = (at for at, word in enumerate(tokens) if stems.intersection(words(word)))
+    behind = (tokens[at + 1 : at + 2 + MAX_WORDS_TO_COUNTED] for at in follows)
+    return any(word[0].isdigit() for following in behind for word in following) and has_number(
+        text, known
+    )
 
 
 _YEAR_ALONE = re.compile(r"(?<![\d./-])\d{4}(?![\d-])")  # no day of birth
 _BESIDE = re.compile(r"([^\W\d_]+)\W{0,3}[(:=|×]\s*\d")  # "spades (3)"
 
 
-def _beside_numbers(plain: str) -> list[tuple[str, str]]:
-    """Of each number the words close behind it, and those on both sides; a unit only at once behind it."""
+def _words_beside_numbers(plain: str) -> list[tuple[str, str]]:
+    """Return, of each number, the words close behind it, and those on both sides; a unit only at once
+    behind it."""
     tokens = re.findall(r"[^\W_]+", plain)
     numbers = NUMBER_WORDS | {"one", "no", "ein", "eine", "un", "une"}
-    found = []
+    words_by_number = []
     for at, token in enumerate(tokens):
         if token[0].isdigit() or token in numbers:
-            behind = tokens[at + 1 : at + 1 + CLOSE]
-            near = (one for one in (*tokens[max(0, at - CLOSE) : at], *behind) if len(one) > UNIT)
-            found.append((" ".join(behind), " ".join((*behind[:1], *near))))
-    return found
+            behind = tokens[at + 1 : at + 1 + MAX_WORDS_TO_COUNTED]
+            near = (
+                one
+                for one in (*tokens[max(0, at - MAX_WORDS_TO_COUNTED) : at], *behind)
+                if len(one) > MAX_UNIT_LETTERS
+            )
+            words_by_number.append((" ".join(behind), " ".join((*behind[:1], *near))))
+    return words_by_number
 
 
 def has_number(text: str, known: Collection[str] = ()) -> bool:
@@ -206,7 +215,7 @@ def has_bare_amount(text: str) -> bool:
 def has_date(text: str) -> bool:
     """Whether a text names a day, month, year or time of day, or how long before or after something."""
     plain = fold(text).casefold()
-    return any(pattern.search(plain) for pattern in (_DATE, _OF_MONTH, _APART)) or any(
+    return any(pattern.search(plain) for pattern in (_DATE, _OF_MONTH, _TIME_DISTANCE)) or any(
         not _DAYS.isdisjoint((word, word.removesuffix("s")))
         or (word in MONTH_NUMBERS and len(word) > 3)
         for word in WORD.findall(plain)
@@ -230,27 +239,30 @@ _NUMBERED = re.compile(r"([^\W\d_]+)\.? 0*(\d{1,3})(?![\d%]|[.,:/-]\d)")
 _SMALL = frozenset[str]().union(*FUNCTION_WORDS.values())
 
 
-def numbered(text: str) -> set[tuple[str, str]]:
-    """The numbers that tell one thing of a kind from others: years, with "", and those behind a word."""
+def numbered_names(text: str) -> set[tuple[str, str]]:
+    """Return the numbers that tell one thing of a kind from others: years, with "", and those behind a
+    word, with it."""
     plain = fold(text).casefold()
     years = (("", a + one) for a, *b in _YEARS.findall(plain) for one in b if one)
     return {*years, *(one for one in _NUMBERED.findall(plain) if one[0] not in _SMALL)}
 
 
-def said_otherwise(words: str) -> str:
-    """Other words for the same, of what notes are asked for every day."""
+def synonyms_of(words: str) -> str:
+    """Return other words for the same, of what notes are asked for every day."""
     said = frozenset(words.split())
-    return " ".join(sorted(frozenset().union(*(one for one in SAID_ALIKE if one & said)) - said))
+    return " ".join(sorted(frozenset().union(*(one for one in SYNONYMS if one & said)) - said))
 
 
-_DOING = tuple(frozenset(words.split()) for words in WORD_LISTS["doing"])
-_DOER = re.compile(r"(?:er(?:in)?|or|eur|euse|ant|ent)[ae]?s?$")
-_DONE = re.compile(r"(?:e?[sdt]|e?te|e|a)$")
+_AGENT_NOUNS = tuple(frozenset(words.split()) for words in WORD_LISTS["doing"])
+_AGENT_ENDING = re.compile(r"(?:er(?:in)?|or|eur|euse|ant|ent)[ae]?s?$")
+_VERB_ENDING = re.compile(r"(?:e?[sdt]|e?te|e|a)$")
 
 
-def is_doer(noun: str, said: Collection[str]) -> bool:
-    """Whether a noun says who does what one of some words does: a leader leads; all of them folded."""
-    if any(noun in one and not one.isdisjoint(said) for one in _DOING):
+def is_agent_noun(noun: str, said: Collection[str]) -> bool:
+    """Whether a noun names who does what some words say, as a leader leads; all of them folded."""
+    if any(noun in one and not one.isdisjoint(said) for one in _AGENT_NOUNS):
         return True
-    stems = {_DOER.sub("", noun)} - {noun}
-    return not stems.isdisjoint(said) or not stems.isdisjoint(_DONE.sub("", one) for one in said)
+    stems = {_AGENT_ENDING.sub("", noun)} - {noun}
+    return not stems.isdisjoint(said) or not stems.isdisjoint(
+        _VERB_ENDING.sub("", one) for one in said
+    )

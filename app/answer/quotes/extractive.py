@@ -1,6 +1,6 @@
 """The answer without a language model, as a LlamaIndex response synthesizer.
 
-Touches: the embedding model, through the reading it is given.
+Touches: the embedding model, through the analyzer it is given.
 """
 
 from __future__ import annotations
@@ -13,87 +13,93 @@ from dataclasses import replace
 from notehop.app.answer.claims import Checker
 from notehop.app.answer.conversation import with_subject
 from notehop.app.answer.draft import (
-    EVEN,
-    SURE,
+    CONFIDENT_LIKELIHOOD,
+    MIN_ANSWER_LIKELIHOOD,
     Draft,
-    Looked,
-    Part,
     Quote,
-    Said,
-    laid_out,
-    of_a_kind,
-    of_tasks,
-    quoted,
-    silent,
+    QuotedSpan,
+    QuotePart,
+    QuoteResult,
+    draft_no_answer,
+    draft_note_list,
+    draft_quotes,
+    draft_task_list,
+    lay_out,
 )
-from notehop.app.answer.material import Material, promoted
-from notehop.app.answer.quotes.asked_question import Asked, Candidate
+from notehop.app.answer.material import Material, promote_connected
+from notehop.app.answer.quotes.asked_question import Candidate, PreparedQuestion
 from notehop.app.answer.quotes.exact import has_bare_amount, has_number
-from notehop.app.answer.quotes.passages import passages
-from notehop.app.answer.quotes.properties import has_typed
-from notehop.app.answer.quotes.question import is_asked_by, read, says_form
-from notehop.app.answer.quotes.reading import Named, Reading, evidence_of, refers, somebody_in
-from notehop.app.answer.quotes.scoring import score, weights
-from notehop.app.answer.quotes.sections import notes_of_sides, says_compared
-from notehop.app.answer.quotes.selection import SOURCES, select
+from notehop.app.answer.quotes.passages import split_into_passages
+from notehop.app.answer.quotes.properties import has_typed_value
+from notehop.app.answer.quotes.question import is_form_word, is_question_word, parse_question
+from notehop.app.answer.quotes.reading import (
+    QuotableSource,
+    TextAnalyzer,
+    find_person,
+    quotable_sources,
+    refers_back,
+)
+from notehop.app.answer.quotes.scoring import load_weights, score_passages
+from notehop.app.answer.quotes.sections import has_compared_value, notes_of_sides
+from notehop.app.answer.quotes.selection import MAX_QUOTED_SOURCES, select_quotes
 from notehop.app.answer.synthesizer import VaultSynthesizer
-from notehop.app.answer.themes import Group, groups_of
+from notehop.app.answer.themes import ThemeSources, group_by_theme
 from notehop.app.models import Source
 from notehop.app.retrieval.abbreviations import spells
 from notehop.app.retrieval.subqueries import parts_of, questions_in
 from notehop.indexing.tokens.words import fold, joined_words
 
-DOUBT = 0.8  # likelihood of what seems to be surer, and may be beside the point
+DOUBTFUL_LIKELIHOOD = 0.8  # likelihood of what seems to be surer, and may be beside the point
 
 
-LOOKED_AT = 3  # passages, best first, that are looked at
-HELD_AGAINST = 5  # passages that those which have what an answer must have are compared with
+TOP_PASSAGES = 3  # passages, best first, that are looked at
+RIVAL_PASSAGES = 5  # passages that those which have what an answer must have are compared with
 
-SPELLS = ("spelt_out", "term_is", "in_its_note")
+EXPANSION_FEATURES = ("spelt_out", "term_is", "in_its_note")
 """Features of a passage that may say what an abbreviation stands for."""
 
-_DEFINED = ("of_its_note", "term_is", "spelt_out", "title_tells")
+_DEFINITION_FEATURES = ("of_its_note", "term_is", "spelt_out", "title_tells")
 
 
-def features(
-    asked: Asked, ranked: Sequence[Candidate], sources: Sequence[Named]
+def decision_features(
+    question: PreparedQuestion, ranked: Sequence[Candidate], sources: Sequence[QuotableSource]
 ) -> dict[str, float]:
-    """Return what tells an answer from a passage that merely shares words with the question.
+    """Return the features that tell an answer from a passage that merely shares words with the question.
 
     :param ranked: best first.
     """
-    own = [one.source for one in sources if not one.linked]
-    weak = bool(own) and all(source.weak for source in own)
-    absent = all(term.missing or (term.absent and weak) for term in asked.terms)
-    if not ranked or asked.total <= 0 or absent:
+    direct = [one.source for one in sources if not one.link_sentence]
+    weak = bool(direct) and all(source.weak for source in direct)
+    absent = all(term.missing or (term.absent and weak) for term in question.terms)
+    if not ranked or question.total_weight <= 0 or absent:
         # What has no word in common with any note is near some by chance alone. Only a question in
         # another language may be answered by meaning, unless nothing is near it.
         return {"nothing": 1.0}
-    if asked.question.abbreviated and not any(
-        any(one.features.get(name) for name in SPELLS)
-        or spells(asked.question.about, one.named.source.title)
+    term = question.parsed.defined_term
+    if question.parsed.asks_long_form and not any(
+        any(one.features.get(name) for name in EXPANSION_FEATURES)
+        or spells(term, one.quotable.source.title)
         for one in ranked
     ):
         # Whoever uses an abbreviation does not say what it stands for.
         return {"nothing": 1.0}
     # A label or a link that repeats the question is near it, and is not quoted.
-    ranked = [one for one in ranked if asked.is_told_more(one)] or ranked
-    best = ranked[:LOOKED_AT]
-    covered = max(one.covered for one in best)
+    ranked = [one for one in ranked if question.says_more(one)] or ranked
+    best = ranked[:TOP_PASSAGES]
+    covered = max(one.coverage for one in best)
     top = ranked[0]
-    lacking = [
-        term.weight for term in asked.terms if not any(term.word in one.held for one in best)
-    ]
-    defined = max(max(one.features.get(name, 0.0) for name in _DEFINED) for one in best)
+    held = frozenset[str]().union(*(one.chunk_words for one in best))
+    lacking = [term.weight for term in question.terms if term.word not in held]
+    defined = max(max(one.features.get(name, 0.0) for name in _DEFINITION_FEATURES) for one in best)
     shared = max(one.features["name_share"] for one in best)
-    if asked.question.compared:
+    if question.parsed.compared_kind:
         # Each side has a note of its own.
-        shared = asked.share_of_names(frozenset[str]().union(*(one.held for one in best)))
+        shared = question.share_of_names(held)
     # What the treatment of gout is may be told without a sentence that defines it, if notes have its words.
-    known = not any(term.missing and not term.common for term in asked.terms)
-    told = asked.question.is_part and known
-    defines = asked.question.form == "definition" and (defined or not told)
-    found = {
+    known = not any(term.missing and not term.common for term in question.terms)
+    needs_no_definition = question.parsed.defines_part and known
+    defines = question.parsed.form == "definition" and (defined or not needs_no_definition)
+    features = {
         "constant": 1.0,
         "likeness": top.likeness,
         "covered": covered,
@@ -101,360 +107,390 @@ def features(
         "beside_title": max(one.features["beside_title_share"] for one in best),
         "uncovered_rarity": max(lacking, default=0.0) / 10,
         "names_lack": 1.0 - shared,
-        "number_lacks": float(any(_lacks(number, best) for number in asked.numbers)),
-        "unknown_name": float(asked.has_unknown_name and not asked.question.sides),
+        "number_lacks": float(any(_lacks_number(number, best) for number in question.numbers)),
+        "unknown_name": float(question.has_unknown_name and not question.parsed.sides),
         "weak": float(weak),
         "defined": defined,
         "definition": float(defines),
-        "howto": float(asked.question.form == "howto"),
-        "words": min(1.0, len(asked.terms) / 8),
+        "howto": float(question.parsed.form == "howto"),
+        "words": min(1.0, len(question.terms) / 8),
         "few_words": float(
-            len(asked.terms) <= 2
+            len(question.terms) <= 2
             and covered >= 0.3
-            and (asked.question.abbreviated or not _unknown(asked))
+            and (question.parsed.asks_long_form or not _unknown_words(question))
         ),
-        "foreign": float(any(term.absent and not term.missing for term in asked.terms)),
-        **_exact(asked, ranked),
+        "foreign": float(any(term.absent and not term.missing for term in question.terms)),
+        **_exact_features(question, ranked),
     }
     if defines and not defined:
-        named, told = (
-            any(one.features.get(name) for one in best) for name in ("names_term", "tells_of_term")
-        )
-        found |= {"term_unnamed": float(not named), "term_only_named": float(named and not told)}
+        names_it = any(one.features.get("names_term") for one in best)
+        tells = any(one.features.get("tells_of_term") for one in best)
+        features["term_unnamed"] = float(not names_it)
+        features["term_only_named"] = float(names_it and not tells)
     if top.features.get("news"):
-        found["news"] = 1.0
-    return found
+        features["news"] = 1.0
+    return features
 
 
-def _unknown(asked: Asked, *, telling: bool = False) -> list[str]:
-    """The words of a question that no note has, as they are written, but those that say what kind of
-    answer is wanted.
+def _unknown_words(question: PreparedQuestion, *, telling: bool = False) -> list[str]:
+    """Return the words of a question that no note has, as they are written, but those that say what kind
+    of answer is wanted.
 
     :param telling: leave out everyday words, unless they are names: a note may say them otherwise.
     """
-    missing = (one for one in asked.terms if one.missing)
+    missing = (one for one in question.terms if one.missing)
     words = dict.fromkeys(
-        one.written or one.word
+        one.as_typed or one.word
         for one in missing
-        if not (telling and one.common) or one.word in asked.names
+        if not (telling and one.common) or one.word in question.names
     )
-    return [word for word in words if not says_form(word)]
+    return [word for word in words if not is_form_word(word)]
 
 
-LONG_WORD = 6  # letters from which a word is said by a longer one that holds it, and not by chance
+MIN_COMPOUND_LETTERS = 6  # of a word that a longer one which holds it says, and not by chance
+MIN_ROW_COVERAGE = 0.5  # of a row of a table that may answer how many
 
 
-def _to_name(words: Sequence[str], sources: Sequence[Named]) -> list[str]:
-    """Those of some words that no note has which are worth naming: no bare numbers, which are amounts or
+def _words_worth_naming(words: Sequence[str], sources: Sequence[QuotableSource]) -> list[str]:
+    """Return the unknown words that are worth naming: no bare numbers, which are amounts or
     years more often than names, none by which it is only asked, and none that stands within a longer word
     of the sources."""
-    there = fold("\n".join(f"{one.source.title}\n{one.source.text}" for one in sources)).casefold()
+    texts = (f"{one.source.title}\n{one.source.text}" for one in sources)
+    source_text = fold("\n".join(texts)).casefold()
     return [
         word
         for word in words
         if not word.isdecimal()
-        and not is_asked_by(word)
-        and (len(word) < LONG_WORD or fold(word).casefold() not in there)
+        and not is_question_word(word)
+        and (len(word) < MIN_COMPOUND_LETTERS or fold(word).casefold() not in source_text)
     ]
 
 
-def _exact(asked: Asked, ranked: Sequence[Candidate]) -> dict[str, float]:
-    """Of a question for something exact, as a sum: how near what has one is, and how much nearer what
-    has none."""
-    if not asked.question.exact:
+def _exact_features(question: PreparedQuestion, ranked: Sequence[Candidate]) -> dict[str, float]:
+    """Return the features of a question for something exact, as a sum: how near what has one is, and how
+    much nearer what has none."""
+    if not question.parsed.exact_kind:
         return {}
-    fit = [
+    exact = [
         one
         for one in ranked
-        if asked.share(one.held) > 0.0
+        if question.share(one.chunk_words) > 0.0
         and (
-            asked.fits(one)
+            question.has_exact_value(one)
             # The head of a table, or nothing, says what a number of its rows counts.
             or (
-                asked.question.exact == "count"
+                question.parsed.exact_kind == "count"
                 and one.passage.kind == "row"
-                and one.covered >= EVEN
-                and has_number(one.passage.text, asked.numbers)
+                and one.coverage >= MIN_ROW_COVERAGE
+                and has_number(one.passage.text, question.numbers)
             )
             # "New glasses 149"
             or (
-                asked.question.exact == "money"
+                question.parsed.exact_kind == "money"
                 and one.features["text_share"] >= 1.0
                 and has_bare_amount(one.passage.text)
             )
         )
     ]
-    near = max((one.likeness for one in fit), default=0.0)
-    share = max((one.covered for one in fit), default=0.0)
+    likeness = max((one.likeness for one in exact), default=0.0)
+    share = max((one.coverage for one in exact), default=0.0)
     return {
         "asks_exactly": 1.0,
-        "exact_likeness": near,
-        "exact_farther": max(0.0, max(one.likeness for one in ranked[:HELD_AGAINST]) - near),
+        "exact_likeness": likeness,
+        "exact_farther": max(0.0, max(one.likeness for one in ranked[:RIVAL_PASSAGES]) - likeness),
         "exact_covered": share,
-        "exact_uncovered": 1.0 - max(one.covered for one in ranked[:LOOKED_AT]),
-        "exact_covers_less": max(0.0, max(one.covered for one in ranked[:HELD_AGAINST]) - share),
+        "exact_uncovered": 1.0 - max(one.coverage for one in ranked[:TOP_PASSAGES]),
+        "exact_covers_less": max(0.0, max(one.coverage for one in ranked[:RIVAL_PASSAGES]) - share),
     }
 
 
 # By weight, of a question:
-UNKNOWN = 0.4  # share that words make up which no note has: too much to be sure
-BESIDE = 0.2  # share, beside the name of its note, up to which a few words say none of it
-FEW = 10  # of such words
-NEARER = 0.06  # how much nearer to the question, as a cosine, they make their note than its name alone is
+MAX_UNKNOWN_SHARE = 0.4  # share that words make up which no note has: too much to be sure
+MAX_SHARE_BESIDE = 0.2  # share, beside the name of its note, up to which a few words say none of it
+MAX_SHORT_PASSAGE_WORDS = 10  # of such words
+MIN_LIKENESS_GAIN = (
+    0.06  # by which they bring their note nearer to the question than its name alone is
+)
 
 
-def _in_doubt(asked: Asked, ranked: Sequence[Candidate]) -> bool:
+def _is_doubtful(question: PreparedQuestion, ranked: Sequence[Candidate]) -> bool:
     """Whether what is likely to answer may be beside the point: no note has what much of the question
     turns on, or it is told of somebody else, or of the notes compared one lacks a value of what is compared,
     or it is a property or a few words, near only by the name of their note."""
-    unknown = {*_unknown(asked, telling=True)}
-    weight = sum(one.weight for one in asked.terms if one.missing and one.written in unknown)
-    top = next((one for one in ranked if asked.is_told_more(one)), ranked[0])
-    if weight > UNKNOWN * asked.total or top.features["of_another"]:
+    unknown = {*_unknown_words(question, telling=True)}
+    weight = sum(one.weight for one in question.terms if one.missing and one.as_typed in unknown)
+    top = next((one for one in ranked if question.says_more(one)), ranked[0])
+    if weight > MAX_UNKNOWN_SHARE * question.total_weight or top.features["of_another"]:
         return True
-    left, whole = (asked.reading.words(one) for one in (top.passage.told, top.passage.text))
-    if asked.share(left) < asked.share(whole):
+    words = question.analyzer.words
+    if question.share(words(top.passage.unstruck_text)) < question.share(words(top.passage.text)):
         return True  # "~~Serve with cream.~~ Serve with yoghurt."
-    if asked.question.exact == "date" and not asked.fits(top):
+    if question.parsed.exact_kind == "date" and not question.has_exact_value(top):
         return True
-    if asked.question.compared:
-        notes = notes_of_sides(ranked, asked)
+    if question.parsed.compared_kind:
+        notes = notes_of_sides(ranked, question)
         if any(notes):
-            return not all(any(says_compared(one, asked) for one in each) for each in notes)
-    short = top.passage.kind == "property" or len(top.passage.text.split()) <= FEW
-    if not short or asked.about or has_typed(top):
+            return not all(any(has_compared_value(one, question) for one in each) for each in notes)
+    is_short = (
+        top.passage.kind == "property" or len(top.passage.text.split()) <= MAX_SHORT_PASSAGE_WORDS
+    )
+    if not is_short or question.defined_words or has_typed_value(top):
         return False
-    told = asked.told_beside_names(top)
-    if told >= BESIDE:
+    share = question.share_beside_names(top)
+    if share >= MAX_SHARE_BESIDE:
         return False
-    if top.passage.kind == "property" and not told:
+    if top.passage.kind == "property" and not share:
         return True  # "Status: stalled" is near whatever its tags and title say.
-    query, rows = asked.reading.vectors(asked.question.text, [top.named.source.title])
-    return bool(top.likeness < float(rows[0] @ query) + NEARER)
+    query, rows = question.analyzer.vectors(question.parsed.text, [top.quotable.source.title])
+    return bool(top.likeness < float(rows[0] @ query) + MIN_LIKENESS_GAIN)
 
 
-def _lacks(number: str, best: Sequence[Candidate]) -> bool:
+def _lacks_number(number: str, best: Sequence[Candidate]) -> bool:
     """Whether a number of the question stands in none of the passages, nor above them."""
     whole = re.compile(rf"(?<!\d){re.escape(number)}(?!\d)")
-    for one in best:
-        its, source = one.passage, one.named.source
-        if whole.search(" ".join((its.lead, its.text, its.heading, source.title, source.heading))):
+    for candidate in best:
+        passage, source = candidate.passage, candidate.quotable.source
+        above = (passage.heading, source.title, source.heading)
+        if whole.search(" ".join((passage.lead, passage.text, *above))):
             return False
     return True
 
 
-def likelihood(found: Mapping[str, float]) -> float:
-    """The likelihood that what was found answers, 0 to 1, by its :func:`features`."""
-    if "nothing" in found:
+def answer_likelihood(features: Mapping[str, float]) -> float:
+    """Return the likelihood of an answer, 0 to 1, by its :func:`decision_features`."""
+    if "nothing" in features:
         return 0.0
-    total = sum(weights()["decision"].get(name, 0.0) * value for name, value in found.items())
+    weights = load_weights()["decision"]
+    total = sum(weights.get(name, 0.0) * value for name, value in features.items())
     return 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, total))))
 
 
-def unmentioned(asked: Asked, sources: Sequence[Named]) -> list[str]:
-    """The sides of a comparison of which no source has a word of its own, or no note their name, as
-    they are written."""
-    words, sides = asked.reading.words, asked.question.sides
-    held = frozenset().union(*(words(one.all_text) for one in sources))
-    nowhere = frozenset(term.word for term in asked.terms if term.missing) & asked.names
-    found = []
+def find_unmentioned_sides(
+    question: PreparedQuestion, sources: Sequence[QuotableSource]
+) -> list[str]:
+    """Return the sides of a comparison of which no source has a word of its own, or no note their name,
+    as they are written."""
+    words, sides = question.analyzer.words, question.parsed.sides
+    source_words = frozenset().union(*(words(one.all_text) for one in sources))
+    unknown_names = frozenset(term.word for term in question.terms if term.missing) & question.names
+    unmentioned = []
     for side in sides:
         others = frozenset(words(" ".join(one for one in sides if one != side)))
-        own = frozenset(words(side)) - others - asked.reading.small
-        if own and (own & nowhere or not own & held):
-            found.append(side)
-    return found
+        side_words = frozenset(words(side)) - others - question.analyzer.function_words
+        if side_words and (side_words & unknown_names or not side_words & source_words):
+            unmentioned.append(side)
+    return unmentioned
 
 
-def look(
+def find_quotes(
     query: str,
-    sources: Sequence[Named],
-    reading: Reading,
+    sources: Sequence[QuotableSource],
+    analyzer: TextAnalyzer,
     limit: int,
     own: str = "",
     phrases: Sequence[str] = (),
-) -> Looked:
+) -> QuoteResult:
     """Find what of the sources answers best; of a query with several questions, what answers each.
 
     :param sources: best first, connected notes last.
     :param limit: sources at most.
     :param own: as in :class:`Material`, and so ``phrases``.
     """
-    names = joined_words("\n".join("\n".join((one.source.heading, *one.called)) for one in sources))
+    names = joined_words(
+        "\n".join("\n".join((one.source.heading, *one.all_names)) for one in sources)
+    )
     # What is called so need not say it.
     if phrases := [one for one in phrases if joined_words(one) not in names]:
-        return _look(query, sources, reading, limit, phrases=phrases)
+        return _find_for_one(query, sources, analyzer, limit, phrases=phrases)
     if own:
-        return _look_carried(query, own, sources, reading, limit)
-    (first, alone), *then = parts_of(query)
-    if alone and len(then) == 1 and "person" in read(first).forms and refers(then[0][0]):
-        return _look_on(first, then[0][0], sources, reading)
+        return _find_carried(query, own, sources, analyzer, limit)
+    (first, stands_alone), *then = parts_of(query)
+    if (
+        stands_alone
+        and len(then) == 1
+        and "person" in parse_question(first).forms
+        and refers_back(then[0][0])
+    ):
+        return _find_person_then(first, then[0][0], sources, analyzer)
     questions = questions_in(query)
-    found = _look(query, sources, reading, limit)
+    result = _find_for_one(query, sources, analyzer, limit)
     if len(questions) == 1:
-        return found
+        return result
     # What answers all of it may say nothing of one of them.
-    each = [_look(one, sources, reading, 1, brief=True) for one in questions]
-    more = [quote for one in each if one.answers for quote in one.quotes[:1]]
-    quotes = _together(found.quotes if found.answers else (), more)
+    results = [_find_for_one(one, sources, analyzer, 1, brief=True) for one in questions]
+    more = [quote for one in results if one.is_answer for quote in one.quotes[:1]]
+    quotes = _merge_quotes(result.quotes if result.is_answer else (), more)
     if not quotes:
-        return found
+        return result
     # Where nothing answers one of them, it is not sure that all is answered.
-    weakest = max(EVEN, min(one.likelihood for one in each))
-    return replace(found, quotes=quotes, likelihood=max(found.likelihood, weakest))
+    weakest = max(MIN_ANSWER_LIKELIHOOD, min(one.likelihood for one in results))
+    return replace(result, quotes=quotes, likelihood=max(result.likelihood, weakest))
 
 
-def _look_on(first: str, then: str, sources: Sequence[Named], reading: Reading) -> Looked:
+def _find_person_then(
+    first: str, then: str, sources: Sequence[QuotableSource], analyzer: TextAnalyzer
+) -> QuoteResult:
     """Find who is asked for, and then what is asked of him, in the note of whom the answer names."""
-    found = _look(first, sources, reading, 1)
-    if not found.answers:
-        return found
-    title, text = found.quotes[0].source.title, found.quotes[0].text
-    asks = (title, text, read(first), reading.sentences)
-    name = somebody_in(*asks, reading.named)
+    result = _find_for_one(first, sources, analyzer, 1)
+    if not result.is_answer:
+        return result
+    title, text = result.quotes[0].source.title, result.quotes[0].text
+    given = (title, text, parse_question(first), analyzer.sentences)
+    name = find_person(*given, analyzer.known_names)
     # Else another may be meant, who has no note.
-    sure = somebody_in(*asks, lambda _: ()) == name
-    of_it = [one for one in sources if name and name in one.called]
-    if of_it:
-        told = _look_carried(with_subject(then, name), then, of_it, reading, 1)
-        if told.answers:
-            least = min(found.likelihood, told.likelihood, 1.0 if sure else DOUBT)
-            return replace(found, quotes=_together(found.quotes, told.quotes), likelihood=least)
-    left = with_subject(then, name).rstrip("?") if name and sure else then
-    return replace(found, unmentioned=[*found.unmentioned, left])
+    certain = find_person(*given, lambda _: ()) == name
+    theirs = [one for one in sources if name and name in one.all_names]
+    if theirs:
+        told = _find_carried(with_subject(then, name), then, theirs, analyzer, 1)
+        if told.is_answer:
+            least = min(result.likelihood, told.likelihood, 1.0 if certain else DOUBTFUL_LIKELIHOOD)
+            return replace(
+                result, quotes=_merge_quotes(result.quotes, told.quotes), likelihood=least
+            )
+    left = with_subject(then, name).rstrip("?") if name and certain else then
+    return replace(result, unmentioned_sides=[*result.unmentioned_sides, left])
 
 
-def _together(quotes: Sequence[Quote], more: Sequence[Quote]) -> list[Quote]:
+def _merge_quotes(quotes: Sequence[Quote], more: Sequence[Quote]) -> list[Quote]:
     """The quotes, with those of the others that quote nothing of them again."""
-    found = [*quotes]
+    merged = [*quotes]
     for quote in more:
-        same = (one.ranges for one in found if one.source is quote.source)
+        same = (one.ranges for one in merged if one.source is quote.source)
         if not any(a < d and c < b for its in same for a, b in its for c, d in quote.ranges):
-            found.append(quote)
-    return found
+            merged.append(quote)
+    return merged
 
 
-def _look(
+def _find_for_one(
     query: str,
-    sources: Sequence[Named],
-    reading: Reading,
+    sources: Sequence[QuotableSource],
+    analyzer: TextAnalyzer,
     limit: int,
     *,
     brief: bool = False,
     phrases: Sequence[str] = (),
-) -> Looked:
-    asked = Asked(read(query), reading, phrases)
-    ranked = score(asked, sources)
-    meant = [one for one in ranked if asked.is_meant(one.passage)]
-    ranked = meant or ranked
-    answers = likelihood(features(asked, ranked, sources))
-    if answers >= SURE and _in_doubt(asked, ranked):
-        answers = DOUBT
-    if meant:
-        answers = max(answers, EVEN)
-    return Looked(
-        select(ranked, asked, sources, limit, brief=brief or answers < SURE),
-        answers,
-        _to_name(_unknown(asked, telling=True), sources),
-        unmentioned(asked, sources),
+) -> QuoteResult:
+    question = PreparedQuestion(parse_question(query), analyzer, phrases)
+    ranked = score_passages(question, sources)
+    with_phrase = [one for one in ranked if question.has_quoted_phrase(one.passage)]
+    ranked = with_phrase or ranked
+    likelihood = answer_likelihood(decision_features(question, ranked, sources))
+    if likelihood >= CONFIDENT_LIKELIHOOD and _is_doubtful(question, ranked):
+        likelihood = DOUBTFUL_LIKELIHOOD
+    if with_phrase:
+        likelihood = max(likelihood, MIN_ANSWER_LIKELIHOOD)
+    return QuoteResult(
+        select_quotes(
+            ranked, question, sources, limit, brief=brief or likelihood < CONFIDENT_LIKELIHOOD
+        ),
+        likelihood,
+        _words_worth_naming(_unknown_words(question, telling=True), sources),
+        find_unmentioned_sides(question, sources),
     )
 
 
-def _look_carried(
-    query: str, own: str, sources: Sequence[Named], reading: Reading, limit: int
-) -> Looked:
+def _find_carried(
+    query: str, own: str, sources: Sequence[QuotableSource], analyzer: TextAnalyzer, limit: int
+) -> QuoteResult:
     """Find what answers a follow-up: by its own words, in what speaks of the subject that it carries."""
-    found = _look(query, sources, reading, limit)
-    asked = Asked(read(own), reading)
-    subject = frozenset(reading.words(query)) - asked.all_words - reading.small
-    words = [{*reading.words(one.all_text)} for one in sources]
-    of_it = [one for one, held in zip(sources, words, strict=True) if subject <= held]
-    if not asked.terms or not of_it:
-        return found
+    result = _find_for_one(query, sources, analyzer, limit)
+    question = PreparedQuestion(parse_question(own), analyzer)
+    subject = frozenset(analyzer.words(query)) - question.all_words - analyzer.function_words
+    word_sets = [{*analyzer.words(one.all_text)} for one in sources]
+    related = [one for one, held in zip(sources, word_sets, strict=True) if subject <= held]
+    if not question.terms or not related:
+        return result
     # Words that nothing of it has tell nothing, unless what is asked for has a form.
-    terms = {term.word for term in asked.terms}
-    if not asked.question.exact and not any(terms & held for held in words if subject <= held):
-        asked = Asked(read(query), reading)
-    brief = found.likelihood < SURE
-    quotes = select(score(asked, of_it), asked, of_it, limit, brief=brief)
-    return replace(found, quotes=quotes or found.quotes)
+    terms = {term.word for term in question.terms}
+    told = any(terms & held for held in word_sets if subject <= held)
+    if not question.parsed.exact_kind and not told:
+        question = PreparedQuestion(parse_question(query), analyzer)
+    brief = result.likelihood < CONFIDENT_LIKELIHOOD
+    quotes = select_quotes(score_passages(question, related), question, related, limit, brief=brief)
+    return replace(result, quotes=quotes or result.quotes)
 
 
-EACH = 3  # notes of a theme that are quoted, a sentence each
+MAX_NOTES_PER_THEME = 3  # notes of a theme that are quoted, a sentence each
 
-THEMES = "The themes of the notes, by how they link to one another, with a sentence from each:"
-"""How an answer about all themes begins, so that nobody takes it for a model's."""
+THEMES_OPENING = (
+    "The themes of the notes, by how they link to one another, with a sentence from each:"
+)
+"""The first line of an answer about all themes, so that nobody takes it for a model's."""
 
-ABOUT = "The themes in which the notes speak of this, with what they say:"
+ASKED_THEMES_OPENING = "The themes in which the notes speak of this, with what they say:"
 """The same where themes of something were asked for."""
 
 
-def _of_themes(groups: Sequence[Group], material: Material, reading: Reading) -> Draft:
+def _draft_themes(
+    groups: Sequence[ThemeSources], material: Material, analyzer: TextAnalyzer
+) -> Draft:
     """Each theme, its size, and a sentence of each of its first notes, or what they say of what was asked;
     where none says anything of that, say so."""
-    told = [(group, found) for group in groups if (found := _quotes_of(group, reading))]
-    if not told:
-        return silent(material)
-    text = ABOUT if told[0][0].about else THEMES
-    said: list[Said] = []
+    quoted = [(one, quotes) for one in groups if (quotes := _theme_quotes(one, analyzer))]
+    if not quoted:
+        return draft_no_answer(material)
+    text = ASKED_THEMES_OPENING if quoted[0][0].about else THEMES_OPENING
+    spans: list[QuotedSpan] = []
     cited: dict[str, None] = {}
-    for group, found in told:
-        inner = quoted(Looked(found), opening=f"\n\n### {group.title}")
-        said += [one.moved(len(text)) for one in inner.said]
-        text += inner.text
-        cited |= dict.fromkeys(inner.cited)
-    return Draft(text, "extractive", tuple(cited), said=tuple(said))
+    for group, quotes in quoted:
+        theme_draft = draft_quotes(QuoteResult(quotes), opening=f"\n\n### {group.title}")
+        spans += [one.shifted(len(text)) for one in theme_draft.quoted_spans]
+        text += theme_draft.text
+        cited |= dict.fromkeys(theme_draft.cited)
+    return Draft(text, "extractive", tuple(cited), quoted_spans=tuple(spans))
 
 
-def _quotes_of(group: Group, reading: Reading) -> list[Quote]:
+def _theme_quotes(group: ThemeSources, analyzer: TextAnalyzer) -> list[Quote]:
     if group.about:
-        found = look(group.about, [Named(source) for source in group.sources], reading, EACH)
+        sources = [QuotableSource(source) for source in group.sources]
+        result = find_quotes(group.about, sources, analyzer, MAX_NOTES_PER_THEME)
         # The theme was found by what is asked already: half of an answer is worth a quote.
-        return list(found.quotes) if found.likelihood >= EVEN / 2 else []
+        return list(result.quotes) if result.likelihood >= MIN_ANSWER_LIKELIHOOD / 2 else []
     quotes: list[Quote] = []
-    for source in group.sources[:EACH]:
-        read = passages(source.text, reading.sentences)
-        first = next((one for one in read if one.kind != "property"), None)
+    for source in group.sources[:MAX_NOTES_PER_THEME]:
+        passages = split_into_passages(source.text, analyzer.sentences)
+        first = next((one for one in passages if one.kind != "property"), None)
         if first is not None:
-            quotes.append(Quote(source, *laid_out([Part(0, first, lead=True)])))
+            quotes.append(Quote(source, *lay_out([QuotePart(0, first, shows_lead=True)])))
     return quotes
 
 
 class ExtractiveSynthesizer(VaultSynthesizer):
     """Quotes the passages of the sources that answer best; asks no language model."""
 
-    def __init__(self, vault: str, reading: Reading, *, checker: Checker | None = None) -> None:
+    def __init__(
+        self, vault: str, analyzer: TextAnalyzer, *, checker: Checker | None = None
+    ) -> None:
         """:param checker: finds the place of each quote."""
         super().__init__(vault, None, checker)
-        self._reading = reading
+        self._analyzer = analyzer
 
     def draft(self, query: str, material: Material) -> Draft:
         """Quote what answers, or say that nothing does; notes that were listed are named."""
-        if material.tasks:
-            return of_tasks(material)
-        if material.listed:
-            return of_a_kind(material, self._reading.sentences)
-        if groups := groups_of(material):
-            return _of_themes(groups, material, self._reading)
-        found = self._look(query, material)
-        if not found.answers:
-            return silent(material, found)
-        used = [quote.source.marker for quote in found.quotes]
-        shown = promoted(material, used, self._vault)
-        by_place = {(one.path, one.lines, one.text): one for one in shown.sources}
-        quotes = [replace(one, source=by_place[_place(one.source)]) for one in found.quotes]
-        return replace(quoted(replace(found, quotes=quotes)), material=shown)
+        if material.lists_tasks:
+            return draft_task_list(material)
+        if material.list_heading:
+            return draft_note_list(material, self._analyzer.sentences)
+        if groups := group_by_theme(material):
+            return _draft_themes(groups, material, self._analyzer)
+        result = self._find_quotes(query, material)
+        if not result.is_answer:
+            return draft_no_answer(material, result)
+        markers = [quote.source.marker for quote in result.quotes]
+        with_quoted = promote_connected(material, markers, self._vault)
+        by_place = {(one.path, one.lines, one.text): one for one in with_quoted.sources}
+        quotes = [replace(one, source=by_place[_source_key(one.source)]) for one in result.quotes]
+        return replace(draft_quotes(replace(result, quotes=quotes)), material=with_quoted)
 
-    def answers(self, query: str, material: Material) -> bool:
+    def seems_answered(self, query: str, material: Material) -> bool:
         """Whether anything in the material answers."""
-        known = bool(material.listed) or bool(groups_of(material))
-        return known or self._look(query, material).answers
+        known = bool(material.list_heading) or bool(group_by_theme(material))
+        return known or self._find_quotes(query, material).is_answer
 
-    def _look(self, query: str, material: Material) -> Looked:
-        return look(
-            query, evidence_of(material), self._reading, SOURCES, material.own, material.phrases
-        )
+    def _find_quotes(self, query: str, material: Material) -> QuoteResult:
+        given = (quotable_sources(material), self._analyzer, MAX_QUOTED_SOURCES)
+        return find_quotes(query, *given, material.own_question, material.phrases)
 
 
-def _place(source: Source) -> tuple[str, tuple[int, int], str]:
+def _source_key(source: Source) -> tuple[str, tuple[int, int], str]:
     return source.path, source.lines, source.text

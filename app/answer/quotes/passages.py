@@ -11,8 +11,16 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
-from notehop.app.answer.citations import Range, Stretch
-from notehop.app.answer.quotes.blocks import BEHIND, NOTHING, REST, STRUCK, Block, Passage, blocks
+from notehop.app.answer.citations import MappedText, Range
+from notehop.app.answer.quotes.blocks import (
+    ATTRIBUTION_DASHES,
+    CODE_GOES_ON,
+    EMPTY_TEXT,
+    STRIKETHROUGH,
+    MarkdownBlock,
+    Passage,
+    split_into_blocks,
+)
 from notehop.indexing.vault.plain import LABELLED, answers, line_ends
 from notehop.indexing.vault.properties import BETWEEN
 
@@ -22,13 +30,13 @@ if TYPE_CHECKING:
 SentenceSpans = Callable[[str], Sequence[Range]]
 """Text -> half-open character ranges of its sentences, in order."""
 
-LONGEST_ITEM = 300
+MAX_WHOLE_ITEM_CHARS = 300
 """A list item up to this many characters is quoted whole: cut, it loses what it was listed for."""
 
-SHORTEST = 2  # words of a sentence that says nothing by itself: "No.", "It depends."
-REMEMBERED = 512  # sources whose passages are remembered: questions come back to the same notes
+MAX_FRAGMENT_WORDS = 2  # words of a sentence that says nothing by itself: "No.", "It depends."
+CACHED_SOURCES = 512  # sources whose passages are remembered: questions come back to the same notes
 
-_OF_WHOM = re.compile(r"(?m)^(?![—–]).*\n+(?=([—–] ?(?!\d)\S.{,160})$(?!\n+[—–]))")
+_ATTRIBUTION = re.compile(r"(?m)^(?![—–]).*\n+(?=([—–] ?(?!\d)\S.{,160})$(?!\n+[—–]))")
 """A line above one that says whose words it is, which is of no list or dialogue."""
 
 _LABEL = re.compile(r"(\*\*|__)[^*_]+\1:?")
@@ -36,10 +44,10 @@ _ONE_LETTER = re.compile(r".\d*:")
 _WORD = re.compile(r"\w")
 _NUMBER = re.compile(r"\d")
 _TOKEN = re.compile(r"\w+")
-NAME = re.compile(r"\S*(?:://|[^\W\d_][./][^\W\d_])\S*")
+BARE_ADDRESS = re.compile(r"\S*(?:://|[^\W\d_][./][^\W\d_])\S*")
 """An address, or the name of a file or module, that stands alone: no answer, and no sentence."""
 
-_FILE = re.compile(
+_EMBEDDED_FILE = re.compile(
     r"(?i)(?:(?![.!?]\s).)*\.(?:avif|bmp|gif|jpe?g|m4a|mkv|mov|mp[34]|ogg|pdf|png|svg|wav|webm|webp"
     r"|(?:base|canvas)(?: > .*)?)"
 )
@@ -52,8 +60,10 @@ _PROPERTY = re.compile(
 _ONE_PROPERTY = re.compile(r"\s*[\w-]{1,40}:(?: [^\n]+|(?:\n[^\n]+,)+\n[^\n]+)\s*")
 
 
-@lru_cache(maxsize=REMEMBERED)
-def passages(text: str, sentences: SentenceSpans, table_head: str = "") -> tuple[Passage, ...]:
+@lru_cache(maxsize=CACHED_SOURCES)
+def split_into_passages(
+    text: str, sentences: SentenceSpans, table_head: str = ""
+) -> tuple[Passage, ...]:
     """Return the passages of ``text`` in order; HTML and bare rules are none, and headings only
     where they may spell out an abbreviation.
 
@@ -67,59 +77,63 @@ def passages(text: str, sentences: SentenceSpans, table_head: str = "") -> tuple
         begins = len(table_head) + 1
         return tuple(
             replace(
-                one, ranges=_moved(one.ranges, begins), lead_ranges=_moved(one.lead_ranges, begins)
+                one,
+                ranges=_shift_ranges(one.ranges, begins),
+                lead_ranges=_shift_ranges(one.lead_ranges, begins),
             )
-            for one in passages(f"{table_head}\n{text}", sentences)
+            for one in split_into_passages(f"{table_head}\n{text}", sentences)
         )
-    if (f"{BETWEEN}\n" in text or _ONE_PROPERTY.fullmatch(text)) and (listed := properties(text)):
+    if (f"{BETWEEN}\n" in text or _ONE_PROPERTY.fullmatch(text)) and (
+        listed := split_properties(text)
+    ):
         words = f"{BETWEEN} ".join(one.text for one in listed)
         places = tuple(place for one in listed for place in one.ranges)
         return (Passage(words, 0, kind="property", ranges=places),)
-    found: list[Passage] = []
-    leads: dict[int, Stretch] = {}
+    passages: list[Passage] = []
+    leads: dict[int, MappedText] = {}
     above: tuple[str, ...] = ()
-    for number, block in enumerate(_with_entries(_with_sources([*blocks(text)]))):
-        if block.shape.headings != above:
-            above, leads = block.shape.headings, {}
-        lead = leads.get(block.depth - 1 if block.kind == "item" else block.depth, NOTHING)
+    for number, block in enumerate(_split_entries(_join_attributions([*split_into_blocks(text)]))):
+        if block.template.headings != above:
+            above, leads = block.template.headings, {}
+        lead = leads.get(block.depth - 1 if block.kind == "item" else block.depth, EMPTY_TEXT)
         lead = lead if lead.text else block.title
         if block.kind == "code":
-            code = _passage(block.body, number, block, lead)
-            told = lead.text or block.headed
-            if REST in code.written:
-                told = lead.text and code.is_command
-            found.append(replace(code, is_fragment=not told))
+            code = _make_passage(block.body, number, block, lead)
+            is_introduced = lead.text or block.follows_heading
+            if CODE_GOES_ON in code.markdown:
+                is_introduced = lead.text and code.is_command
+            passages.append(replace(code, is_fragment=not is_introduced))
             leads.pop(block.depth, None)
             continue
         if block.kind in ("heading", "row"):
-            found.append(_passage(block.body, number, block, block.head))
+            passages.append(_make_passage(block.body, number, block, block.head))
             continue
-        pieces = _pieces(block, sentences)
-        last = pieces[-1] if pieces else NOTHING
+        pieces = _split_block(block, sentences)
+        last = pieces[-1] if pieces else EMPTY_TEXT
         opens = last.text.endswith(":")
-        named = len(pieces) == 1 and not lead.text and NAME.fullmatch(last.text)
+        is_address = len(pieces) == 1 and not lead.text and BARE_ADDRESS.fullmatch(last.text)
         if opens and block.introduces:
             pieces.pop()
         breaks = [*line_ends(block.body.text)]
-        its = lead if block.kind == "item" else block.title
-        found += [
-            _passage(piece, number, block, its, breaks, first=not at)
+        introduction = lead if block.kind == "item" else block.title
+        passages += [
+            _make_passage(piece, number, block, introduction, breaks, first=not at)
             for at, piece in enumerate(pieces)
-            if _WORD.search(piece.text) and not named
+            if _WORD.search(piece.text) and not is_address
         ]
         introduced = block.introduces and (block.depth > 0 or opens or block.before_code)
         leads = {depth: text for depth, text in leads.items() if depth < block.depth}
-        leads[block.depth] = last if introduced else NOTHING
-    return tuple(found)
+        leads[block.depth] = last if introduced else EMPTY_TEXT
+    return tuple(passages)
 
 
-def _moved(ranges: Iterable[Range], back: int) -> tuple[Range, ...]:
+def _shift_ranges(ranges: Iterable[Range], back: int) -> tuple[Range, ...]:
     return tuple((start - back, end - back) for start, end in ranges if start >= back)
 
 
-def properties(text: str) -> tuple[Passage, ...]:
+def split_properties(text: str) -> tuple[Passage, ...]:
     """The properties of a note one by one, if a text is nothing else."""
-    found: list[Passage] = []
+    properties: list[Passage] = []
     at = 0
     while at < len(text):
         one = _PROPERTY.match(text, at)
@@ -127,16 +141,16 @@ def properties(text: str) -> tuple[Passage, ...]:
             return ()
         words = " ".join(f"{one['key']}: {one['value']}".split())
         place = (one.start(), one.end("value"))
-        found.append(Passage(words, 0, kind="property", ranges=(place,)))
+        properties.append(Passage(words, 0, kind="property", ranges=(place,)))
         at = one.end()
-    return tuple(found)
+    return tuple(properties)
 
 
-def _passage(
-    piece: Stretch,
+def _make_passage(
+    piece: MappedText,
     number: int,
-    block: Block,
-    lead: Stretch,
+    block: MarkdownBlock,
+    lead: MappedText,
     breaks: Sequence[int] = (),
     *,
     first: bool = True,
@@ -144,112 +158,121 @@ def _passage(
     """:param breaks: where lines of the block begin that were kept apart."""
     at = bisect_left(block.body.origins, piece.origins[0]) if breaks and piece.origins else 0
     within = bisect_right(breaks, at) < bisect_left(breaks, at + len(piece.text))
-    as_lines = breaks if block.whole else within and block.kind == "prose"
+    as_lines = breaks if block.is_whole else within and block.kind == "prose"
     return replace(
-        block.shape,
+        block.template,
         text=piece.words(),
         block=number,
         lead=lead.words(),
-        ranges=block.place or piece.ranges(),
+        ranges=block.row_ranges or piece.ranges(),
         lead_ranges=lead.ranges(),
-        mark=block.shape.mark if first else "",
+        mark=block.template.mark if first else "",
         # A mark may stand in between.
         begins_line=bisect_left(breaks, at - 2) < bisect_right(breaks, at),
-        written=block.shape.written or (piece.text if as_lines or _of_whom(piece.text) else ""),
+        markdown=block.template.markdown
+        or (piece.text if as_lines or _attribution_starts(piece.text) else ""),
     )
 
 
-def _pieces(block: Block, sentences: SentenceSpans) -> list[Stretch]:
+def _split_block(block: MarkdownBlock, sentences: SentenceSpans) -> list[MappedText]:
     body = block.body
-    if _FILE.fullmatch(body.words()):
+    if _EMBEDDED_FILE.fullmatch(body.words()):
         return []
-    whole = block.depth or block.whole or _of_whom(body.text)
-    if whole and len(body.text) <= LONGEST_ITEM:
+    whole = block.depth or block.is_whole or _attribution_starts(body.text)
+    if whole and len(body.text) <= MAX_WHOLE_ITEM_CHARS:
         return [body.part(0, len(body.text))]
-    return [body.part(start, end) for start, end in _whole(body.text, sentences(body.text))]
+    return [body.part(start, end) for start, end in _join_scraps(body.text, sentences(body.text))]
 
 
-def _whole(text: str, spans: Sequence[Range]) -> list[Range]:
+def _join_scraps(text: str, spans: Sequence[Range]) -> list[Range]:
     """The sentences, one of a word or two ("No.") joined to the one that says why, and a label to what it
     labels, and whose words they are to the last of them."""
-    found: list[Range] = []
-    sources, struck = _of_whom(text), [*STRUCK.finditer(text)]
+    sentences: list[Range] = []
+    sources, struck = _attribution_starts(text), [*STRIKETHROUGH.finditer(text)]
     for start, end in spans:
-        before = text[slice(*found[-1])] if found else ""
+        before = text[slice(*sentences[-1])] if sentences else ""
         marks = not _WORD.search(text, start, end)  # "3.\*."
         line = text.rfind("\n", 0, start) + 1
-        source = line in sources or (line < start and text.startswith(BEHIND, start))
-        leads = (marks or _leads(before)) and not before.endswith("\n")
+        source = line in sources or (line < start and text.startswith(ATTRIBUTION_DASHES, start))
+        leads = (marks or _is_scrap_or_label(before)) and not before.endswith("\n")
         leads = leads or (line == start and answers(before, text[start:end]))
         leads = leads or any(one.start() < start < one.end() for one in struck)
-        if found and (source or leads):
-            found[-1] = found[-1][0], end
+        if sentences and (source or leads):
+            sentences[-1] = sentences[-1][0], end
         else:
-            found.append((start, end))
-    return found
+            sentences.append((start, end))
+    return sentences
 
 
-def _leads(text: str) -> bool:
-    return len(_TOKEN.findall(text)) <= SHORTEST or _LABEL.fullmatch(text.strip()) is not None
+def _is_scrap_or_label(text: str) -> bool:
+    return (
+        len(_TOKEN.findall(text)) <= MAX_FRAGMENT_WORDS
+        or _LABEL.fullmatch(text.strip()) is not None
+    )
 
 
-def _with_sources(blocks: Sequence[Block]) -> list[Block]:
+def _join_attributions(blocks: Sequence[MarkdownBlock]) -> list[MarkdownBlock]:
     """The blocks, a paragraph that says whose the words above it are as the last line of that."""
-    found: list[Block] = []
-    for block, after in zip(blocks, [*blocks[1:], Block(NOTHING, Passage("", 0))], strict=False):
-        last, own = found[-1] if found else block, block.body
-        lines = f"{last.body.text}\n{own.text}"
-        same = block.kind == "prose" and replace(last.shape, group=block.shape.group) == block.shape
-        same = same and not own.text.endswith((".", "!", "?"))  # "— Bring the pump, she said."
-        below = len(last.body.text) + 1 in _of_whom(f"{lines}\n{after.body.text}")
-        if found and same and below:
-            origins = [*last.body.origins, own.origins[0] - 1, *own.origins]
-            found[-1] = replace(last, body=Stretch(lines, origins))
+    joined: list[MarkdownBlock] = []
+    for block, after in zip(
+        blocks, [*blocks[1:], MarkdownBlock(EMPTY_TEXT, Passage("", 0))], strict=False
+    ):
+        last, body = joined[-1] if joined else block, block.body
+        lines = f"{last.body.text}\n{body.text}"
+        same = (
+            block.kind == "prose"
+            and replace(last.template, group=block.template.group) == block.template
+        )
+        same = same and not body.text.endswith((".", "!", "?"))  # "— Bring the pump, she said."
+        below = len(last.body.text) + 1 in _attribution_starts(f"{lines}\n{after.body.text}")
+        if joined and same and below:
+            origins = [*last.body.origins, body.origins[0] - 1, *body.origins]
+            joined[-1] = replace(last, body=MappedText(lines, origins))
         else:
-            found.append(block)
-    return found
+            joined.append(block)
+    return joined
 
 
-def _of_whom(text: str) -> list[int]:
-    """Where lines begin that say whose the words above them are."""
-    return [one.end() for one in _OF_WHOM.finditer(text)]
+def _attribution_starts(text: str) -> list[int]:
+    """Return where lines begin that say whose the words above them are."""
+    return [one.end() for one in _ATTRIBUTION.finditer(text)]
 
 
-CARDS = 3  # paragraphs or commands of one shape from which on each is one of several
+MIN_ENTRIES = 3  # paragraphs or commands of one shape from which on each is one of several
 
 
-def _with_entries(blocks: Sequence[Block]) -> Iterator[Block]:
+def _split_entries(blocks: Sequence[MarkdownBlock]) -> Iterator[MarkdownBlock]:
     """The blocks, a paragraph of labelled lines as one a line, with the numbers of entries."""
     shapes = [_shape_of_entry(block) for block in blocks]
-    alike = Counter(
-        (shape, block.shape.headings)
+    counts = Counter(
+        (shape, block.template.headings)
         for shape, block in zip(shapes, blocks, strict=True)
         if block.kind in ("prose", "item")
     )
     number, led = 0, False
     for shape, block in zip(shapes, blocks, strict=True):
-        count, others = (alike[one, block.shape.headings] for one in (shape, None))
-        many = shape is not None and count >= CARDS and 2 * count > others
+        count, others = (counts[one, block.template.headings] for one in (shape, None))
+        many = shape is not None and count >= MIN_ENTRIES and 2 * count > others
         number += many
         if shape == "lines":
-            *lines, last = _records(block.body)
+            *lines, last = _labelled_lines(block.body)
             first = replace(block, introduces=False, before_code=False)
-            for one, line in [*((first, line) for line in lines), (block, last)]:
+            for entry, line in [*((first, line) for line in lines), (block, last)]:
                 number += 1
-                yield replace(_numbered(one, number), body=line, whole="\n" in line.text)
+                yield replace(_with_entry(entry, number), body=line, is_whole="\n" in line.text)
         elif many or (led and block.kind == "code"):
-            yield replace(_numbered(block, number), whole=shape == "card")
+            yield replace(_with_entry(block, number), is_whole=shape == "card")
         else:
             yield block
         led = many and shape == "command"
 
 
-def _numbered(block: Block, number: int) -> Block:
-    return replace(block, shape=replace(block.shape, entry=number))
+def _with_entry(block: MarkdownBlock, number: int) -> MarkdownBlock:
+    return replace(block, template=replace(block.template, entry=number))
 
 
-def _shape_of_entry(block: Block) -> Literal["lines", "card", "command"] | None:
-    """What a paragraph may be that is, or holds, entries."""
+def _shape_of_entry(block: MarkdownBlock) -> Literal["lines", "card", "command"] | None:
+    """Return the shape of a paragraph that is, or holds, entries; None for others."""
     if block.kind != "prose":
         return None
     if block.before_code:
@@ -258,10 +281,10 @@ def _shape_of_entry(block: Block) -> Literal["lines", "card", "command"] | None:
     end = next(line_ends(text), None)
     if end is None or (text[:end].rstrip().endswith(".") and not LABELLED.match(text)):
         return None
-    return "lines" if len(_records(block.body)) > 1 else "card"
+    return "lines" if len(_labelled_lines(block.body)) > 1 else "card"
 
 
-def _records(body: Stretch) -> list[Stretch]:
+def _labelled_lines(body: MappedText) -> list[MappedText]:
     """The labelled lines of a paragraph, with those up to the next that has the label of the first; one
     where fewer are labelled, or by a letter each: question and answer."""
     text = body.text
@@ -269,8 +292,8 @@ def _records(body: Stretch) -> list[Stretch]:
         at for at in line_ends(text) if not answers(text[max(0, at - 9) : at], text[at : at + 40])
     )
     ends = [0, *lines]
-    found = (LABELLED.match(body.text, at) for at in ends)
-    labels = [label[0].strip() if label else "" for label in found]
+    matches = (LABELLED.match(body.text, at) for at in ends)
+    labels = [label[0].strip() if label else "" for label in matches]
     if 2 * sum(map(bool, labels)) < len(labels):
         return [body]
     if labels.count(labels[0]) > 1:

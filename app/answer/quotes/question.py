@@ -1,4 +1,4 @@
-"""What a question asks for: a definition, a list, steps, a number. Pure.
+"""Parses what a question asks for: a definition, a list, steps, a number. Pure.
 
 Told by the words that questions begin with, in the languages that the tokenizer stems and that have
 them; what is not recognised is *open*, and answered by likeness alone.
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from notehop.app.answer.quotes import WORD_LISTS
-from notehop.app.answer.quotes.exact import EXACT, MEASURES
+from notehop.app.answer.quotes.exact import EXACT_PATTERNS, MEASURE_KINDS
 from notehop.indexing.tokens.words import FUNCTION_WORDS, detect_language, fold
 
 _COUNTS = re.compile(
@@ -36,7 +36,7 @@ _WHENEVER = re.compile(
 )
 """What is done whenever something happens, or on a day: of "the gate", on a day, of "you", in some case."""
 
-ARTICLE = re.compile(
+LEADING_ARTICLE = re.compile(
     r"^[\W_]*(?:(?:an?|the|der|die|das|eine?|les?|la|une?|el|los|las|il|lo|het|een|de)\s[\W_]*)?"
 )
 Form = Literal[
@@ -49,63 +49,67 @@ Form = Literal[
 class Question:
     """A question, its language, and the forms that its answer may have, the likeliest first.
 
-    ``about`` is what is to be defined, in the words of the question; ``sides`` are what is to be compared,
-    ``compared`` is what of them, a key of :data:`EXACT` or ``number``; ``measure`` is one of
-    :data:`MEASURES`, ``exact`` a key of :data:`EXACT`, ``count``, ``person`` or ``number``: what an answer
-    must have in it; ``counted`` is what is counted. Empty where nothing of the kind is asked. ``abbreviated``
-    tells that the long form of an abbreviation is asked for, and not what it is; ``in_capitals`` that it is
-    the meaning of what is written as one.
+    ``defined_term`` is what is to be defined, in the words of the question; ``sides`` are what is to be
+    compared, ``compared_kind`` what of them, a key of :data:`EXACT_PATTERNS` or ``number``; ``measure`` is
+    one of :data:`MEASURE_KINDS`, ``exact_kind`` a key of :data:`EXACT_PATTERNS`, ``count``, ``person`` or
+    ``number``: what an answer must have in it; ``counted_noun`` is what is counted. Empty where nothing of
+    the kind is asked. ``asks_long_form`` tells that the long form of an abbreviation is asked for, and not
+    what it is; ``asks_meaning_of_capitals`` that it is the meaning of what is written as one.
     """
 
     text: str
     forms: tuple[Form, ...] = ("open",)
-    about: str = ""
+    defined_term: str = ""
     sides: tuple[str, ...] = ()
-    compared: str = ""
+    compared_kind: str = ""
     measure: str = ""
     language: str = "en"
-    exact: str = ""
-    counted: str = ""
-    abbreviated: bool = False
-    in_capitals: bool = False
+    exact_kind: str = ""
+    counted_noun: str = ""
+    asks_long_form: bool = False
+    asks_meaning_of_capitals: bool = False
 
     @property
-    def plain(self) -> str:
+    def folded(self) -> str:
         return fold(self.text).casefold()
 
     @property
     def form(self) -> Form:
-        """The likeliest."""
+        """The likeliest form of the answer."""
         return self.forms[0]
 
     @property
-    def relates(self) -> bool:
+    def asks_by_role(self) -> bool:
         """Whether somebody is asked for by what he does or is to others: "the captain of the Kestrel"."""
-        named = self.about and not (_ROLES.search(self.about) or "'s " in self.about)
+        named = self.defined_term and not (
+            _ROLES.search(self.defined_term) or "'s " in self.defined_term
+        )
         return "person" in self.forms and not named
 
     @property
-    def is_part(self) -> bool:
+    def defines_part(self) -> bool:
         """Whether what is to be defined is something of another: "the cure for gout", "Ada's role"."""
-        if not self.about or self.exact or "person" in self.forms:
+        if not self.defined_term or self.exact_kind or "person" in self.forms:
             return False
-        behind = self.plain.partition(self.about)[2].lstrip()
-        return "'s " in self.about or bool(_ROLES.search(self.about) or _ROLES.match(behind))
+        behind = self.folded.partition(self.defined_term)[2].lstrip()
+        return "'s " in self.defined_term or bool(
+            _ROLES.search(self.defined_term) or _ROLES.match(behind)
+        )
 
 
-_COMPARED = {
+_COMPARATIVES = {
     kind: f"(?:{'|'.join(WORD_LISTS[f'compares_{kind}'])})"
     for kind in ("age", "date", "size", "weight", "money", "number")
 }
-"""What is compared of two that are named, as in :data:`EXACT` -> how."""
+"""What is compared of two that are named, as in :data:`EXACT_PATTERNS` -> how."""
 
-COMPARATIVE = re.compile("|".join(rf"\b{one}\b" for one in _COMPARED.values()))
-_COMPARES = (*WORD_LISTS["compares"], *_COMPARED.values())
+COMPARATIVE = re.compile("|".join(rf"\b{one}\b" for one in _COMPARATIVES.values()))
+_COMPARING_WORDS = (*WORD_LISTS["compares"], *_COMPARATIVES.values())
 _OR = "(?:or|oder|ou|o|eller|или)"
 _PATTERNS: Mapping[Form, str] = {
     "comparison": r"\b(?:vs|versus|compar\w+|differ\w*|unterschied\w*|vergleich\w*|verglichen"
     r"|difference|diferencia\w*|differenz\w*|diferenca\w*|verschil\w*|pros and cons"
-    rf"|(?:{'|'.join(_COMPARES)}) .*\b{_OR}|plutot que)\b",
+    rf"|(?:{'|'.join(_COMPARING_WORDS)}) .*\b{_OR}|plutot que)\b",
     "howto": r"^(?:and |so |please |tell me |show me |explain )*(?:how (?:do|does|did|to|can|could|"
     r"should|would|is|are|was|were|exactly)\b|steps? (?:to|for)\b|(?:best |easiest )?way to\b"
     r"|what (?:should|can|do|must|shoud) (?:i|we|you)\b)"
@@ -139,7 +143,7 @@ _PATTERNS: Mapping[Form, str] = {
     r"|ist|sind|kann|darf|hat|haben|wird|soll|muss|gibt|est-ce que|peut-on|puis-je|puedo|posso"
     r"|is er|kan|mag)\b",
 }
-_PARSED = {form: re.compile(pattern) for form, pattern in _PATTERNS.items()}
+_FORM_PATTERNS = {form: re.compile(pattern) for form, pattern in _PATTERNS.items()}
 
 _MEANING = r"(?:definition|meaning|bedeutung|signification|definicion|significado|betekenis)"
 _SCAFFOLD = re.compile(
@@ -200,8 +204,8 @@ _ONCE_MORE = re.compile(r" (?:again|nochmals?|noch mal|noch einmal|deja|de nuevo
 _WHO = re.compile(r"(?:who(?:se)?|we[rmn]|wessen|qui|quien|chi|quem|wie is)\b")
 _WHICH = re.compile(r"^what (?:are|were) (?:the|our|my|all)\b")
 
-LONGEST_TERM = 6  # words of what can be defined; more of them ask for a fact
-BEGINS = 6  # words of a question by which it has said whether it asks for a number
+MAX_TERM_WORDS = 6  # words of what can be defined; more of them ask for a fact
+MAX_OPENING_WORDS = 6  # words of a question by which it has said whether it asks for a number
 
 _A, _B = r"(?P<a>[^,?]{2,60}?)", r"(?P<b>[^,?]{2,60})"
 _SIDES = tuple(
@@ -218,7 +222,7 @@ _SIDES = tuple(
 )
 _OF_TWO = tuple(
     (kind, re.compile(pattern))
-    for kind, more in _COMPARED.items()
+    for kind, more in _COMPARATIVES.items()
     for pattern in (
         rf"\b{more}(?:[^,:?]{{,40}}[,:])?\s+{_A},?\s+{_OR}\s+{_B}",
         rf"^\w+\s+{_A}\s+{more}\s+(?:{'|'.join(WORD_LISTS['than'])})\s+(?!\d){_B}",
@@ -234,13 +238,13 @@ _BARE_SIDE = re.compile(
 """What a side of a comparison is without: its article, and what they are compared for."""
 
 
-def read(text: str) -> Question:
-    """Tell what a question asks for."""
-    plain = _plain(text)
-    about = _defined(plain)
+def parse_question(text: str) -> Question:
+    """Return what a question asks for: its forms, its term, what it compares, measures and counts."""
+    plain = _normalized(text)
+    about = _find_defined_term(plain)
     language = detect_language([text])
     forms: list[Form] = ["definition"] if about else []
-    forms += [form for form, pattern in _PARSED.items() if pattern.search(plain)]
+    forms += [form for form, pattern in _FORM_PATTERNS.items() if pattern.search(plain)]
     if about and "list" in forms:
         # "What are the stages" asks which there are, "what are oysters" what they are.
         forms.remove("definition" if _WHICH.match(plain) else "list")
@@ -249,19 +253,19 @@ def read(text: str) -> Question:
         forms = [one for one in forms if one != "number"]
     if plain.startswith("was ") and language == "de" and "yesno" in forms:
         forms.remove("yesno")
-    compared, sides = _compared(text, language)
+    compared, sides = _find_comparison(text, language)
     if compared:
         # "Who is older, Ada or Bo" asks for two dates, and for nobody that is not named.
         about, forms = "", ["comparison", *(one for one in forms if one in ("date", "number"))]
-    measure = next((name for name in MEASURES if EXACT[name][0].search(plain)), "")
+    measure = next((name for name in MEASURE_KINDS if EXACT_PATTERNS[name][0].search(plain)), "")
     if ("number" not in forms and measure != "contact") or "person" in forms:
         measure = ""
-    exact, counted = _exact(plain, forms, measure, language)
+    exact, counted = _find_exact_kind(plain, forms, measure, language)
     return Question(
         text,
         tuple(forms) or ("open",),
         about,
-        sides or (_sides(text) if "comparison" in forms else ()),
+        sides or (_find_sides(text) if "comparison" in forms else ()),
         compared,
         measure,
         language,
@@ -272,7 +276,7 @@ def read(text: str) -> Question:
     )
 
 
-def _plain(text: str) -> str:
+def _normalized(text: str) -> str:
     plain = " ".join(re.sub(r"[^\w'\-]+", " ", fold(text).casefold()).split())
     return plain.replace("what's", "whats").replace("who's", "whos")
 
@@ -285,41 +289,45 @@ def _has_capitals(word: str, text: str) -> bool:
     )
 
 
-def _exact(plain: str, forms: Sequence[Form], measure: str, language: str) -> tuple[str, str]:
-    """What an answer must have in it, and what is counted."""
+def _find_exact_kind(
+    plain: str, forms: Sequence[Form], measure: str, language: str
+) -> tuple[str, str]:
+    """Return the kind of what an answer must have in it, and the noun that is counted."""
     if _STEPS.search(plain) or _TWICE.search(plain) or _WHENEVER.search(plain):
         return "", ""
     if measure:
-        asked = measure != "contact" or re.search(r"number|nummer|numero|address|mail\b", plain)
-        return (measure if asked else ""), ""
+        is_exact = measure != "contact" or re.search(r"number|nummer|numero|address|mail\b", plain)
+        return (measure if is_exact else ""), ""
     if (counts := _COUNTS.search(plain)) is not None:
         small = FUNCTION_WORDS.get(language, ())  # "How many were at the meeting"
         rest = [one for one in plain[counts.end() :].split() if one not in small]
         return "count", " ".join(rest) if counts["what"] in small else counts["what"]
     # "After the update it still shows the wrong number" asks for none.
-    early = _PARSED["number"].search(" ".join(plain.split()[:BEGINS])) is not None
+    early = _FORM_PATTERNS["number"].search(" ".join(plain.split()[:MAX_OPENING_WORDS])) is not None
     form = next((one for one in forms if early or one != "number"), "open")
-    for kind, (asks, _) in EXACT.items():
+    for kind, (asks, _) in EXACT_PATTERNS.items():
         may = kind != "secret" or form in ("open", "definition", "person")
-        if kind not in MEASURES and may and asks.search(plain):
+        if kind not in MEASURE_KINDS and may and asks.search(plain):
             return kind, ""
     return (form if form in ("number", "person") else ""), ""
 
 
 def form_words(text: str) -> frozenset[str]:
     """The words, folded, by which a question asks for a definition: "veut dire"."""
-    return frozenset(" ".join(one[0] for one in _SCAFFOLD.finditer(_plain(text))).split())
+    return frozenset(" ".join(one[0] for one in _SCAFFOLD.finditer(_normalized(text))).split())
 
 
-def says_form(word: str) -> bool:
+def is_form_word(word: str) -> bool:
     """Whether a word says what kind of answer is wanted, and not what it is about: "versus", "big"."""
     plain = fold(word).casefold()
     return bool(
         _SCAFFOLD.fullmatch(plain)
         or _SCAFFOLD.fullmatch(f"{plain} for")
-        or _PARSED["comparison"].fullmatch(plain)
-        or any(_PARSED["number"].fullmatch(f"{how} {plain}") for how in ("how", "wie", "hoe"))
-        or _PARSED["number"].fullmatch(plain)
+        or _FORM_PATTERNS["comparison"].fullmatch(plain)
+        or any(
+            _FORM_PATTERNS["number"].fullmatch(f"{how} {plain}") for how in ("how", "wie", "hoe")
+        )
+        or _FORM_PATTERNS["number"].fullmatch(plain)
     )
 
 
@@ -328,7 +336,7 @@ _ASKS = re.compile("|".join(WORD_LISTS["asks"]))
 _MOST = re.compile(r"e?st(?:e[nrsm]?)?$")  # "longest", "längste", as they say "longer", "länger"
 
 
-def is_asked_by(word: str) -> bool:
+def is_question_word(word: str) -> bool:
     """Whether a word says in what order, or how, something is asked for, which a note that tells it need not
     say: "lowest", "mustn't"."""
     plain = fold(word).casefold().replace("’", "'")
@@ -337,37 +345,37 @@ def is_asked_by(word: str) -> bool:
     return bool(_ASKED_BY.fullmatch(plain) or COMPARATIVE.fullmatch(_MOST.sub("er", plain)))
 
 
-def _defined(plain: str) -> str:
-    """What a question wants to have defined; empty where it asks for something else."""
+def _find_defined_term(plain: str) -> str:
+    """Return the term that a question wants to have defined; empty where it asks for something else."""
     if _DEFINES.search(plain) is None or _NO_TERM.search(plain):
         return ""
     left = " ".join(_SCAFFOLD.sub(" ", _ONCE_MORE.sub("", plain)).split())
     words = left.split()
-    if not words or len(words) > LONGEST_TERM or _INNER.search(left) or _DOES.search(left):
+    if not words or len(words) > MAX_TERM_WORDS or _INNER.search(left) or _DOES.search(left):
         return ""
     left = _ASIDE.split(left)[0].strip(" -") or left
     # "What is the price of oysters" asks for a price, and "what is a tidal prism" for a sentence.
-    return "" if _ROLES.search(left) and _PARSED["number"].search(plain) else left
+    return "" if _ROLES.search(left) and _FORM_PATTERNS["number"].search(plain) else left
 
 
-def _compared(text: str, language: str) -> tuple[str, tuple[str, ...]]:
-    """What of two is compared, and these two; empty where none are."""
+def _find_comparison(text: str, language: str) -> tuple[str, tuple[str, ...]]:
+    """Return what of two is compared, and these two; empty where none are."""
     plain = fold(text).casefold()
     whole = text if len(text) == len(plain) else plain
     for kind, pattern in _OF_TWO:
         if found := pattern.search(plain):
-            sides = _both(whole, found)
+            sides = _matched_sides(whole, found)
             begins = {fold(one).casefold().split(" ")[0] for one in sides}
             if all(sides) and begins.isdisjoint(FUNCTION_WORDS.get(language, ())):
                 return kind, sides
     return "", ()
 
 
-def _sides(text: str) -> tuple[str, ...]:
+def _find_sides(text: str) -> tuple[str, ...]:
     found = next(filter(None, (pattern.search(text) for pattern in _SIDES)), None)
-    return _both(text, found) if found else ()
+    return _matched_sides(text, found) if found else ()
 
 
-def _both(text: str, found: re.Match[str]) -> tuple[str, ...]:
+def _matched_sides(text: str, found: re.Match[str]) -> tuple[str, ...]:
     spans = (slice(*found.span(name)) for name in ("a", "b"))
     return tuple(_BARE_SIDE.sub("", text[one]).strip(" ?.!") for one in spans)

@@ -1,4 +1,4 @@
-"""How the words of notes and questions are read, and what of a note is read for an answer."""
+"""The words and terms of notes and questions, and the sources with all that is known of them."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from notehop.app.answer.material import Material, RankedHeadings, as_source, ranked_headings
+from notehop.app.answer.material import Material, RankedHeadings, ranked_headings, to_source
 from notehop.app.answer.quotes import WORD_LISTS, by_language
 from notehop.app.answer.quotes.blocks import Passage
-from notehop.app.answer.quotes.exact import DIGITS, SAID_ALIKE, UNIT, WORD
-from notehop.app.answer.quotes.passages import NAME, SentenceSpans, passages
+from notehop.app.answer.quotes.exact import DIGITS, MAX_UNIT_LETTERS, SYNONYMS, WORD
+from notehop.app.answer.quotes.passages import BARE_ADDRESS, SentenceSpans, split_into_passages
 from notehop.app.answer.quotes.question import Question
 from notehop.app.models import Source
 from notehop.app.retrieval.intents import DECIDED_BY
@@ -23,20 +23,22 @@ from notehop.app.retrieval.relevance import noted_on
 from notehop.indexing.tokens.words import detect_language, fold
 from notehop.indexing.vault.properties import BETWEEN
 
-SUBJECT, NEWS = "subject", "recent"
+SUBJECT_SIGNAL, NEWS_SIGNAL = "subject", "recent"
 """The signals that find what a question for news is about, and the newest notes with news of it."""
 
-SHORT = 5  # words of what may be no more than a label
-LONGEST_NAMES = 24  # words of a line that may be names of notes alone
+MAX_LABEL_WORDS = 5  # words of what may be no more than a label
+MAX_NAME_LINE_WORDS = 24  # words of a line that may be names of notes alone
 
-NAMING = re.compile(r"(?:alias|aliases|tag|tags|title|cssclass|cssclasses)\b", re.IGNORECASE)
+NAMING_PROPERTY = re.compile(
+    r"(?:alias|aliases|tag|tags|title|cssclass|cssclasses)\b", re.IGNORECASE
+)
 """Properties that name a note and say nothing of it."""
 
-MET = 0.8  # share of a word that is met in a compound
-ALIKE = 0.6  # the same of one that says nearly the same
+VARIANT_SHARE = 0.8  # share of a word that is met in a compound
+SYNONYM_SHARE = 0.6  # the same of one that says nearly the same
 
-Vectors = NDArray[np.float32]
-Compare = Callable[[str, Sequence[str]], tuple[Vectors, Vectors]]
+NormalizedVectors = NDArray[np.float32]
+EmbedTogether = Callable[[str, Sequence[str]], tuple[NormalizedVectors, NormalizedVectors]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,94 +46,97 @@ class Term:
     """A word of a query, folded and stemmed.
 
     ``weight`` is its rarity in the vault, above 0. ``absent``: no note holds it; ``missing``: although
-    the query is in the language of the notes; ``common``: and an everyday word. ``written`` is how the
-    query has it, ``met`` other spellings and compounds of the vault that a note may have for it, ``alike``
-    other words.
+    the query is in the language of the notes; ``common``: and an everyday word. ``as_typed`` is how the
+    query has it, ``variants`` other spellings and compounds of the vault that a note may have for it,
+    ``synonyms`` other words.
     """
 
     word: str
     weight: float
     missing: bool = False
-    written: str = ""
+    as_typed: str = ""
     absent: bool = False
     common: bool = False
-    met: frozenset[str] = frozenset()
-    alike: frozenset[str] = frozenset()
+    variants: frozenset[str] = frozenset()
+    synonyms: frozenset[str] = frozenset()
 
     @property
-    def plain(self) -> str:
-        return fold(self.written).casefold()
+    def folded(self) -> str:
+        return fold(self.as_typed).casefold()
 
     def share_in(self, words: Collection[str]) -> float:
         """1 where it is among some words, less where they have a compound with it, or a part of it."""
         if self.word in words:
             return 1.0
-        if not self.met.isdisjoint(words):
-            return MET
-        return 0.0 if self.alike.isdisjoint(words) else ALIKE
+        if not self.variants.isdisjoint(words):
+            return VARIANT_SHARE
+        return 0.0 if self.synonyms.isdisjoint(words) else SYNONYM_SHARE
 
 
-def tokens_alike(words: Callable[[str], Sequence[str]]) -> Mapping[str, frozenset[str]]:
-    """A word, as an index has it -> others that say nearly the same; units, which are short, left out."""
+def synonyms_by_token(words: Callable[[str], Sequence[str]]) -> Mapping[str, frozenset[str]]:
+    """Map words, as an index has them, to others that say nearly the same; short ones, units, left out."""
     found: dict[str, frozenset[str]] = {}
-    for said in SAID_ALIKE:
-        stems = frozenset(one for one in words(" ".join(sorted(said))) if len(one) > UNIT)
+    for synonyms in SYNONYMS:
+        stems = frozenset(
+            one for one in words(" ".join(sorted(synonyms))) if len(one) > MAX_UNIT_LETTERS
+        )
         found |= {one: found.get(one, frozenset()) | stems - {one} for one in stems}
     return found
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """How text is read: as the index reads it, so that words match here as they do there.
+class TextAnalyzer:
+    """Splits and compares text as the index does, so that words match here as they do there.
 
     ``words``: text -> its words, folded and stemmed. ``terms``: query -> those of its words that
     say something, each once. ``vectors``: (query, texts) -> their vectors of length 1, shapes (d,)
-    and (n, d). ``named`` gives those of some names that notes of the vault go by, ``holding`` whether so
-    many chunks have all of some words. ``language`` is that of the notes, ``small`` holds its words that
-    say nothing, as ``words`` gives them.
+    and (n, d). ``known_names``: some names -> those that notes of the vault go by. ``has_chunks_with``:
+    (words, count) -> whether so many chunks have all of them. ``language`` is that of the notes,
+    ``function_words`` holds its words that say nothing, as ``words`` gives them.
     """
 
     words: Callable[[str], Sequence[str]]
     terms: Callable[[str], Sequence[Term]]
     sentences: SentenceSpans
-    vectors: Compare
-    named: Callable[[Sequence[str]], Collection[str]]
-    holding: Callable[[Collection[str], int], bool]
+    vectors: EmbedTogether
+    known_names: Callable[[Sequence[str]], Collection[str]]
+    has_chunks_with: Callable[[Collection[str], int], bool]
     language: str = "en"
-    small: frozenset[str] = frozenset()
+    function_words: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class QuotableSource:
     """A source with the other names of its note, under which a query may know it, and the headings above it.
 
-    ``subject``: its note is what a question for news is about. ``news``: its rank, from 1, among the newest
-    notes with news of that; 0 for none. ``linked`` is the sentence whose link leads to it, for a connected
-    note, ``link_likeness`` its cosine. ``opens``: its note begins so; ``table_head``: of an earlier table;
-    ``goes_on``: so does the list or table that it ends with. ``person``: it is of the notes about people.
+    ``is_news_subject``: a question for news is about its note. ``news_rank``: its rank, from 1, among the
+    newest notes with news of that; 0 for none. ``link_sentence`` has the link that leads to it, for a
+    connected note, ``link_likeness`` is its cosine. ``begins_note``: its note begins so; ``table_head``: of
+    the table, begun in an earlier chunk, whose rows it begins with; ``is_cut_off``: the list or table that it
+    ends with goes on. ``is_about_person``: it is of the notes about people.
     """
 
     source: Source
-    names: Sequence[str] = ()
-    above: RankedHeadings = ()
-    subject: bool = False
-    news: int = 0
-    linked: str = ""
+    aliases: Sequence[str] = ()
+    headings_above: RankedHeadings = ()
+    is_news_subject: bool = False
+    news_rank: int = 0
+    link_sentence: str = ""
     link_likeness: float = 0.0
-    opens: bool = False
+    begins_note: bool = False
     table_head: str = ""
-    goes_on: bool = False
-    person: bool = False
+    is_cut_off: bool = False
+    is_about_person: bool = False
 
     @property
-    def called(self) -> tuple[str, ...]:
+    def all_names(self) -> tuple[str, ...]:
         """All names of its note, the title first."""
-        return self.source.title, *self.names
+        return self.source.title, *self.aliases
 
     @property
     def all_text(self) -> str:
         """Its text, with its heading and all names of its note."""
-        return " ".join((self.source.heading, self.source.text, *self.called))
+        return " ".join((self.source.heading, self.source.text, *self.all_names))
 
     @property
     def day(self) -> date | None:
@@ -139,45 +144,48 @@ class Named:
         return noted_on(self.source.path)
 
     def passages(self, sentences: SentenceSpans) -> Sequence[Passage]:
-        """What can be quoted of the source."""
-        return passages(self.source.text, sentences, self.table_head)
+        """Return what can be quoted of the source."""
+        return split_into_passages(self.source.text, sentences, self.table_head)
 
 
 _POINTER = re.compile(
     rf"(?:(?:{'|'.join(WORD_LISTS['pointing'])})(?![^\W_])[\s:,]*)+(?P<to>.*)", re.IGNORECASE
 )
 _RUN = re.compile(r"[^\W\d_][\w'’.-]*(?: [^\W\d_][\w'’.-]*)*")
-LONGEST_NAME = 4  # words of somebody's name at most
-PARTICLE = 3  # letters of a small one among them
+MAX_NAME_WORDS = 4  # words of somebody's name at most
+MAX_PARTICLE_LETTERS = 3  # letters of a small one among them
 
 
-def _names_in(text: str) -> list[str]:
-    """What may be names in a text: runs of words of which the first and the last have a capital."""
-    found: dict[str, None] = {}
+def _find_names(text: str) -> list[str]:
+    """Return what may be names in a text: runs of words of which the first and the last have a capital."""
+    names: dict[str, None] = {}
     for run in _RUN.finditer(text):
         words = [re.sub(r"(?:['’]s?|[.'’-])$", "", one) for one in run[0].split(" ")]
         capital = [at for at, one in enumerate(words) if one[:1].isupper()]
         for at in capital:
-            for end in (one for one in capital if at <= one < at + LONGEST_NAME):
-                if all(one in capital or len(words[one]) <= PARTICLE for one in range(at, end)):
-                    found[" ".join(words[at : end + 1])] = None
-    return list(found)
+            for end in (one for one in capital if at <= one < at + MAX_NAME_WORDS):
+                if all(
+                    one in capital or len(words[one]) <= MAX_PARTICLE_LETTERS
+                    for one in range(at, end)
+                ):
+                    names[" ".join(words[at : end + 1])] = None
+    return list(names)
 
 
-_REFERS, _ASKS = by_language("refers_"), by_language("asker_")
+_REFERRING_WORDS, _ASKER_WORDS = by_language("refers_"), by_language("asker_")
 
 
-def refers(text: str) -> bool:
+def refers_back(text: str) -> bool:
     """Whether a question has a word for somebody, or something, of which was spoken before it."""
-    return _has(_REFERS, text)
+    return _has_word_of_language(_REFERRING_WORDS, text)
 
 
-def says_asker(text: str) -> bool:
+def is_about_asker(text: str) -> bool:
     """Whether a question is about who asks it: "what am I allergic to"."""
-    return _has(_ASKS, text)
+    return _has_word_of_language(_ASKER_WORDS, text)
 
 
-def _has(patterns: Mapping[str, re.Pattern[str]], text: str) -> bool:
+def _has_word_of_language(patterns: Mapping[str, re.Pattern[str]], text: str) -> bool:
     found = patterns.get(detect_language([text]), patterns["en"])
     return found is not None and found.search(fold(text).casefold().replace("’", "'")) is not None
 
@@ -185,84 +193,90 @@ def _has(patterns: Mapping[str, re.Pattern[str]], text: str) -> bool:
 _PEOPLE = frozenset(WORD_LISTS["people"])
 
 
-def is_of_people(about: Mapping[str, Any]) -> bool:
+def is_about_person(metadata: Mapping[str, Any]) -> bool:
     """Whether the metadata of a note, its folder, type or tags, say that it is about somebody."""
-    said = " ".join((about.get("folder") or "", about.get("type") or "", *about.get("tags", ())))
-    return not _PEOPLE.isdisjoint(re.findall(r"\w+", fold(said).casefold()))
+    labels = " ".join(
+        (metadata.get("folder") or "", metadata.get("type") or "", *metadata.get("tags", ()))
+    )
+    return not _PEOPLE.isdisjoint(re.findall(r"\w+", fold(labels).casefold()))
 
 
-def somebody_in(
+def find_person(
     title: str,
     quote: str,
     question: Question,
     sentences: SentenceSpans,
-    named: Callable[[Sequence[str]], Collection[str]],
+    known_names: Callable[[Sequence[str]], Collection[str]],
 ) -> str:
-    """Whom "he" may mean after an answer to "who", from the note of a title: whom that note is about; else
+    """Return whom "he" may mean after an answer to "who", from the note of a title: its subject; else
     the only note that the quote names and the question does not, in all of it or in the sentence with most
     words of the question; else the only name of several words in that, or the title if it is one; empty where
     there are several, or nobody is asked for.
 
-    :param named: as in :class:`Reading`.
+    :param known_names: as in :class:`TextAnalyzer`.
     """
-    asked, of_it = _plain(f"{question.text} {title}"), _plain(title)
-    if "person" not in question.forms or (question.about and _plain(question.about) <= of_it):
+    known_words, title_words = _word_set(f"{question.text} {title}"), _word_set(title)
+    if "person" not in question.forms or (
+        question.defined_term and _word_set(question.defined_term) <= title_words
+    ):
         return title if "person" in question.forms else ""
-    said = [quote[begin:end] for begin, end in sentences(quote)]
-    best = max(said, key=lambda one: len(asked & _plain(one)), default="")
-    label, _, told = best.partition(":")
-    if told and not asked.isdisjoint(_plain(label)):
-        quote = best = re.split("[,;(]", told)[0]  # "Builder: Moe & Sons, with Ada"
+    sentence_texts = [quote[begin:end] for begin, end in sentences(quote)]
+    best = max(sentence_texts, key=lambda one: len(known_words & _word_set(one)), default="")
+    label, _, rest = best.partition(":")
+    if rest and not known_words.isdisjoint(_word_set(label)):
+        quote = best = re.split("[,;(]", rest)[0]  # "Builder: Moe & Sons, with Ada"
 
     def new(names: Collection[str]) -> list[str]:
-        own = [one for one in names if not _plain(one) <= asked]
+        own = [one for one in names if not _word_set(one) <= known_words]
         return sorted(one for one in own if not any(one in other != one for other in own))
 
-    there = _names_in(best)
-    notes, near = new(named(_names_in(quote))), new(named(there))
+    names_there = _find_names(best)
+    notes, near = new(known_names(_find_names(quote))), new(known_names(names_there))
     only = next((one for one in (notes, near) if len(one) == 1), [])
     if not only and not notes:
-        only = new([one for one in there if " " in one])
-        only = only or [one for one in _names_in(title) if one == title and " " in one]
+        only = new([one for one in names_there if " " in one])
+        only = only or [one for one in _find_names(title) if one == title and " " in one]
     return only[0] if len(only) == 1 else ""
 
 
-def _plain(text: str) -> set[str]:
+def _word_set(text: str) -> set[str]:
     return {*WORD.findall(fold(text).casefold())}
 
 
-def is_bare(passage: Passage, reading: Reading, *, alone: bool = False) -> bool:
-    """Whether a passage is a link, an embed, tags or names of its note alone: nothing said.
+def is_label_only(passage: Passage, analyzer: TextAnalyzer, *, alone: bool = False) -> bool:
+    """Whether a passage is a link, an embed, tags or names of notes alone, and says nothing.
 
     :param alone: whether nothing stands beside it, which it might be a label of.
     """
     if passage.kind == "property":
-        return all(NAMING.match(one) for one in passage.text.split(f"{BETWEEN} "))
+        return all(NAMING_PROPERTY.match(one) for one in passage.text.split(f"{BETWEEN} "))
     if passage.kind not in ("prose", "item") or (passage.lead and passage.kind == "item"):
         return False
     text = passage.text.strip()
     if pointer := _POINTER.fullmatch(text.rstrip(".:")):
         to = pointer["to"]
-        if all(map(NAME.fullmatch, to.split())) or _names_alone(to, reading.named):
+        if all(map(BARE_ADDRESS.fullmatch, to.split())) or _is_only_names(to, analyzer.known_names):
             return True
     if text.rstrip("*_\"'”’)")[-1:] in ".!?:;。！？…":
         return False
-    if all(one.startswith("#") for one in text.split()) or _names_alone(text, reading.named):
+    if all(one.startswith("#") for one in text.split()) or _is_only_names(
+        text, analyzer.known_names
+    ):
         return True
     item = passage.kind == "item" or passage.entry or passage.lead
-    said = item or ":" in text or DIGITS.search(text)
-    return len(WORD.findall(text)) <= SHORT and not (said or alone)
+    says_something = item or ":" in text or DIGITS.search(text)
+    return len(WORD.findall(text)) <= MAX_LABEL_WORDS and not (says_something or alone)
 
 
-def _names_alone(text: str, named: Callable[[Sequence[str]], Collection[str]]) -> bool:
+def _is_only_names(text: str, known_names: Callable[[Sequence[str]], Collection[str]]) -> bool:
     """Whether a text is nothing but names of notes, one or several."""
     words = text.split()
-    if len(words) > LONGEST_NAMES:
+    if len(words) > MAX_NAME_LINE_WORDS:
         return False
     at = 0
     while at < len(words):
         names = [" ".join(words[at:end]).strip(",;·|") for end in range(at + 1, len(words) + 1)]
-        known = named(names)
+        known = known_names(names)
         longest = max((size for size, name in enumerate(names, 1) if name in known), default=0)
         if not longest:
             return False
@@ -270,35 +284,35 @@ def _names_alone(text: str, named: Callable[[Sequence[str]], Collection[str]]) -
     return True
 
 
-def evidence_of(material: Material) -> list[Named]:
-    """What may be quoted: the sources, then the connected notes."""
+def quotable_sources(material: Material) -> list[QuotableSource]:
+    """Return what may be quoted: the sources, then the connected notes."""
 
-    def named(source: Source, **more: Any) -> Named:
-        about = material.of(source.marker)
-        return Named(
+    def make(source: Source, **more: Any) -> QuotableSource:
+        metadata = material.metadata_of(source.marker)
+        return QuotableSource(
             source,
-            material.names(source.marker),
-            ranked_headings(about),
-            opens=about.get("ordinal") == 0,
-            table_head=about.get("table_head", ""),
-            goes_on=about.get("goes_on", False),
-            person=is_of_people(about),
+            material.aliases_of(source.marker),
+            ranked_headings(metadata),
+            begins_note=metadata.get("ordinal") == 0,
+            table_head=metadata.get("table_head", ""),
+            is_cut_off=metadata.get("goes_on", False),
+            is_about_person=is_about_person(metadata),
             **more,
         )
 
-    found = []
+    quotables = []
     for source in material.sources:
-        signals, about = source.signals or {}, material.of(source.marker)
+        signals, metadata = source.signals or {}, material.metadata_of(source.marker)
         # The ranks that signals gave which decided the place: 0 if one gave none, or only voted.
         subject, news = (
-            int(signals.get(name, {}).get("rank") or 0) * (name in (about.get(DECIDED_BY) or ()))
-            for name in (SUBJECT, NEWS)
+            int(signals.get(name, {}).get("rank") or 0) * (name in (metadata.get(DECIDED_BY) or ()))
+            for name in (SUBJECT_SIGNAL, NEWS_SIGNAL)
         )
-        found.append(named(source, subject=subject > 0, news=news))
+        quotables.append(make(source, is_news_subject=subject > 0, news_rank=news))
     for note in material.connected:
-        if material.of(note.label).get("filtered_out"):
+        if material.metadata_of(note.label).get("filtered_out"):
             continue
-        linked = note.linked_from.sentence or note.title
+        link_sentence = note.linked_from.sentence or note.title
         likeness = float((note.evidence or {}).get("sentence_similarity") or 0.0)
-        found.append(named(as_source(note), linked=linked, link_likeness=likeness))
-    return found
+        quotables.append(make(to_source(note), link_sentence=link_sentence, link_likeness=likeness))
+    return quotables

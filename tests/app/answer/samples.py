@@ -7,7 +7,14 @@ from typing import Any
 import numpy as np
 from llama_index.core.schema import NodeWithScore, TextNode
 
-from tests.support.product import ConnectedNote, LinkedFrom, Reading, Source, Term, Vectors
+from tests.support.product import (
+    ConnectedNote,
+    LinkedFrom,
+    NormalizedVectors,
+    Source,
+    Term,
+    TextAnalyzer,
+)
 
 
 def source(number: int, text: str, **fields: Any) -> Source:
@@ -63,9 +70,9 @@ SMALL_WORDS = frozenset(
 )
 
 
-def reading(
+def text_analyzer(
     likeness: dict[str, float] | None = None, *, absent: frozenset[str] = frozenset()
-) -> Reading:
+) -> TextAnalyzer:
     """Reads plain lower-case words, each as rare as the next.
 
     :param likeness: text -> its cosine to any query, 0 for a text that is not there; what two
@@ -82,7 +89,7 @@ def reading(
 
     met: dict[str, int] = {}
 
-    def vectors(query: str, texts: Sequence[str]) -> tuple[Vectors, Vectors]:  # noqa: ARG001
+    def vectors(query: str, texts: Sequence[str]) -> tuple[NormalizedVectors, NormalizedVectors]:  # noqa: ARG001
         known = likeness or {}
         rows = np.zeros((len(texts), 100), dtype=np.float32)
         for row, text in zip(rows, texts, strict=True):
@@ -91,11 +98,11 @@ def reading(
             row[0], row[1 + met.setdefault(text, len(met))] = like, (1 - like**2) ** 0.5
         return np.eye(1, 100, dtype=np.float32)[0], rows
 
-    return Reading(
+    return TextAnalyzer(
         words=words,
         terms=terms,
         sentences=split_sentences,
         vectors=vectors,
-        named=lambda _: (),
-        holding=lambda *_: False,
+        known_names=lambda _: (),
+        has_chunks_with=lambda *_: False,
     )

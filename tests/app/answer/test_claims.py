@@ -16,7 +16,7 @@ from tests.support.tables import rows
 
 
 def read(text: str, mode: product.Mode = "llm") -> list[list[object]]:
-    found = product.sentences(
+    found = product.split_answer(
         product.Draft(text, mode), product.sentence_spans, ("[1]", "[2]", "[3]"), ("C1",)
     )
     return [[one.claim.text, one.states, one.claim.markers, one.claim.mentioned] for one in found]
@@ -30,12 +30,12 @@ def test_what_a_sentence_is(text: str, found: list[list[object]]) -> None:
 def test_an_answer_that_quotes_is_its_quotes_with_their_places() -> None:
     one = product.Quote(source(1, "A b. C d.", title="Plan"), "A b. C d.", ((0, 9),))
     two = product.Quote(source(2, "- e\n- f", title="List"), "- e\n- f", ((0, 3), (4, 7)))
-    draft = product.quoted(product.Looked([one, two], likelihood=1.0))
+    draft = product.draft_quotes(product.QuoteResult([one, two], likelihood=1.0))
     assert draft.text == (
         "Quoted from the notes:\n\n“A b. C d.” [1]\n— Plan\n\n> - e\n> - f\n\n[2]\n— List"
     )
-    found = product.sentences(draft, product.sentence_spans, ("[1]", "[2]"), ())
-    assert [(one.claim.text, one.states, one.said is not None) for one in found] == [
+    found = product.split_answer(draft, product.sentence_spans, ("[1]", "[2]"), ())
+    assert [(one.claim.text, one.states, one.quoted_span is not None) for one in found] == [
         ("Quoted from the notes:", False, False),
         ("“A b. C d.” [1]", True, True),
         ("— Plan", False, False),
@@ -46,7 +46,7 @@ def test_an_answer_that_quotes_is_its_quotes_with_their_places() -> None:
 
 @pytest.mark.parametrize("text", ["The vault does not say [1].", "Sources: [1], [2]", "[1][2]"])
 def test_markers_alone_make_no_statement(text: str) -> None:
-    found = product.sentences(
+    found = product.split_answer(
         product.Draft(text, "llm"), product.sentence_spans, ("[1]", "[2]"), ()
     )
     assert [one.states for one in found] == [False] * len(found)
@@ -60,7 +60,7 @@ WORDS = st.sampled_from(
 @given(st.lists(WORDS, max_size=20).map("".join))
 def test_sentences_cover_an_answer_in_order(text: str) -> None:
     at = 0
-    for one in product.sentences(
+    for one in product.split_answer(
         product.Draft(text, "llm"), product.sentence_spans, ("[1]",), ("C1",)
     ):
         start, end = one.claim.span
@@ -128,7 +128,9 @@ def test_only_what_may_change_is_held_back(pieces: list[str], given: list[str]) 
 
 def test_a_quote_is_given_by_its_sentences() -> None:
     text = "Quoted:\n\n“The wall is opened in April. It slipped once.” [1]\n— Note"
-    assert [one for one in product.sentences_of(text) if "April" in one and "slipped" in one] == []
+    assert [
+        one for one in product.split_sentences(text) if "April" in one and "slipped" in one
+    ] == []
 
 
 def test_where_the_embedding_model_fails_words_alone_are_compared(demo: tuple[Path, Path]) -> None:
@@ -138,8 +140,8 @@ def test_where_the_embedding_model_fails_words_alone_are_compared(demo: tuple[Pa
     known = source(1, "The sluice was built in 1931 by the county.", title="Sluice")
     draft = product.Draft("The sluice was built in 1847 by the county [1].", "llm", ("[1]",))
     with open_vault(demo[0], index_dir=demo[1]) as opened:
-        reading = replace(opened._engine.synthesizer._reading, vectors=fails)
-        checked = product.Checker(reading, "Demo").check(draft, product.Material((known,), ()))
+        analyzer = replace(opened._engine.synthesizer._analyzer, vectors=fails)
+        checked = product.Checker(analyzer, "Demo").check(draft, product.Material((known,), ()))
     assert [(one.flag, one.lacks) for one in checked.claims] == [("unsupported", ["1847"])]
     assert checked.warnings == (
         "citations were compared with the notes by words alone: the model is away",

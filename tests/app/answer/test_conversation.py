@@ -2,7 +2,14 @@
 
 import pytest
 
-from tests.support.product import KEPT, LONGEST, Turn, history, standalone, subject_of
+from tests.support.product import (
+    MAX_ADDED_CHARS,
+    MAX_ANSWER_CHARS,
+    Turn,
+    condense_follow_up,
+    recent_messages,
+    subject_of,
+)
 from tests.support.scripted_llm import ScriptedLLM
 from tests.support.tables import rows
 
@@ -12,7 +19,7 @@ def words(text: str) -> int:
 
 
 def said(*turns: Turn, most: int = 1_000) -> list[str]:
-    return [str(message.content) for message in history(turns, most, words)]
+    return [str(message.content) for message in recent_messages(turns, most, words)]
 
 
 TIDE = Turn("What is the tide gate?", "A gate that closes by itself [1].", ("Gate.md",))
@@ -25,7 +32,7 @@ def test_what_does_not_fit_is_left_out_from_the_oldest() -> None:
 
 def test_a_long_answer_is_kept_to_whole_sentences() -> None:
     (_, answer) = said(Turn("How?", "The gate closes when the water rises above the mark. " * 60))
-    assert len(answer) <= KEPT
+    assert len(answer) <= MAX_ANSWER_CHARS
     assert answer.endswith("above the mark.")
 
 
@@ -33,12 +40,12 @@ def test_a_long_answer_is_kept_to_whole_sentences() -> None:
     ("told", "question"),
     [
         *rows(__file__, "what_a_model_says"),
-        pytest.param("x" * (LONGEST + 9), "and who?", id="an essay"),
+        pytest.param("x" * (MAX_ADDED_CHARS + 9), "and who?", id="an essay"),
     ],
 )
 def test_what_a_model_says(told: str, question: str) -> None:
     llm = ScriptedLLM(says=told)
-    assert standalone(llm, history([TIDE], 100, words), "and who?") == question
+    assert condense_follow_up(llm, recent_messages([TIDE], 100, words), "and who?") == question
 
 
 @pytest.mark.parametrize(

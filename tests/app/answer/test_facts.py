@@ -7,7 +7,7 @@ from tests.support.tables import rows
 
 
 def lacks(sentence: str, source: str) -> list[str]:
-    return product.lacking(product.facts_of(sentence), product.facts_of(source))
+    return product.missing_facts(product.facts_of(sentence), product.facts_of(source))
 
 
 @pytest.mark.parametrize(("sentence", "source"), rows(__file__, "what_is_there"))
@@ -27,7 +27,10 @@ def test_what_is_not(sentence: str, source: str, missing: list[str]) -> None:
 def test_another_value_in_its_place_speaks_against_it(
     sentence: str, source: str, against: bool
 ) -> None:
-    assert product.contradicted(product.facts_of(sentence), product.facts_of(source)) is against
+    assert (
+        product.has_contradicting_value(product.facts_of(sentence), product.facts_of(source))
+        is against
+    )
 
 
 def test_digits_without_end_are_a_number_like_any_other() -> None:
@@ -37,29 +40,31 @@ def test_digits_without_end_are_a_number_like_any_other() -> None:
 
 @pytest.mark.parametrize(("question", "forms"), rows(__file__, "the_forms_of_a_question"))
 def test_the_forms_of_a_question(question: str, forms: list[str]) -> None:
-    assert [*product.read_question(question).forms] == forms
+    assert [*product.parse_question(question).forms] == forms
 
 
 @pytest.mark.parametrize(("question", "kind"), rows(__file__, "the_kind_that_is_asked_for"))
 def test_the_kind_that_is_asked_for(question: str, kind: str) -> None:
-    assert product.read_question(question).exact == kind
+    assert product.parse_question(question).exact_kind == kind
 
 
 @pytest.mark.parametrize(("question", "text", "whether"), rows(__file__, "a_passage_has_it_or_not"))
 def test_a_passage_has_it_or_not(question: str, text: str, whether: bool) -> None:
-    asked = product.read_question(question)
+    asked = product.parse_question(question)
     passage = product.Passage(text, block=0)
     assert (
-        product.fits(asked, asked.exact, passage, "", lambda words: words.lower().split())
+        product.has_exact_value(
+            asked, asked.exact_kind, passage, "", lambda words: words.lower().split()
+        )
         is whether
     )
 
 
 @pytest.mark.parametrize(("sentence", "source", "lacks"), rows(__file__, "what_is_another"))
 def test_what_is_another(sentence: str, source: str, lacks: str) -> None:
-    assert product.lacking(product.facts_of(sentence), product.facts_of(source)) == [lacks]
+    assert product.missing_facts(product.facts_of(sentence), product.facts_of(source)) == [lacks]
     if lacks != "1.2.4":
-        assert product.contradicted(product.facts_of(sentence), product.facts_of(source))
+        assert product.has_contradicting_value(product.facts_of(sentence), product.facts_of(source))
 
 
 def test_how_long_is_no_time_of_day() -> None:
@@ -77,4 +82,4 @@ def test_what_states_something_still_does(text: str) -> None:
 
 
 def read(text: str):
-    return product.sentences(product.Draft(text, "llm"), product.sentence_spans, ("[1]",), ())
+    return product.split_answer(product.Draft(text, "llm"), product.sentence_spans, ("[1]",), ())

@@ -16,19 +16,23 @@ SLOWER = 10
 
 @pytest.mark.parametrize(("text", "expected"), rows(__file__, "passages"))
 def test_passages(text: str, expected: list[str]) -> None:
-    assert [passage.text for passage in product.passages(text, split_sentences)] == expected
+    assert [
+        passage.text for passage in product.split_into_passages(text, split_sentences)
+    ] == expected
 
 
 def test_the_title_of_a_callout_is_no_passage() -> None:
     """In the text of a source, where the type of the callout is not there to tell."""
     text = "> [!warning] The footpath\n> The public footpath ends here. Go round.\n"
     note = product.parse_note("note.md", text.encode())
-    found = product.passages(product.plain_text(note, 0, len(note.text)), split_sentences)
+    found = product.split_into_passages(
+        product.plain_text(note, 0, len(note.text)), split_sentences
+    )
     assert [passage.text for passage in found] == ["The public footpath ends here.", "Go round."]
 
 
 def test_items_know_the_line_above_their_list() -> None:
-    found = product.passages("Dates:\n- May\n  - 2\n\nOther.\n- June", split_sentences)
+    found = product.split_into_passages("Dates:\n- May\n  - 2\n\nOther.\n- June", split_sentences)
     assert [(p.text, p.lead) for p in found] == [
         ("May", "Dates:"),
         ("2", "May"),
@@ -56,15 +60,15 @@ ls -l
 
 
 def test_passages_know_their_place_and_how_they_are_written() -> None:
-    first, second, row, code = product.passages(TEXT, split_sentences)
+    first, second, row, code = product.split_into_passages(TEXT, split_sentences)
     assert [one.kind for one in (first, second, row, code)] == ["item", "item", "row", "code"]
     assert (first.mark, second.mark, second.depth) == ("2.", "3.", 1)
     assert [TEXT[start:end] for start, end in second.ranges] == ["[ ] second", "line"]
     assert [TEXT[start:end] for start, end in first.lead_ranges] == ["Dates, one by one:"]
     assert (row.text, row.lead) == ("1 | x | y", "a | b")
-    assert (row.frame, row.written) == ("| a | b |\n|---|---|", "| 1 | x \\| y |")
-    assert [TEXT[start:end] for start, end in row.ranges] == [row.written]
-    assert (code.lead, code.written) == ("Run this:", "```sh\nls -l\n```")
+    assert (row.table_head, row.markdown) == ("| a | b |\n|---|---|", "| 1 | x \\| y |")
+    assert [TEXT[start:end] for start, end in row.ranges] == [row.markdown]
+    assert (code.lead, code.markdown) == ("Run this:", "```sh\nls -l\n```")
 
 
 MARKED = st.text(alphabet=list("ab .[]|<>^!*=`-\n#1"), max_size=60)
@@ -72,7 +76,7 @@ MARKED = st.text(alphabet=list("ab .[]|<>^!*=`-\n#1"), max_size=60)
 
 @given(MARKED)
 def test_the_words_of_a_passage_are_those_of_its_ranges(text: str) -> None:
-    for passage in product.passages(text, split_sentences):
+    for passage in product.split_into_passages(text, split_sentences):
         ends = [0, *(end for _, end in passage.ranges)]
         assert all(end <= start < stop for end, (start, stop) in zip(ends, passage.ranges))  # noqa: B905
         if passage.kind != "row":
@@ -84,10 +88,10 @@ def sentence(words: int) -> str:
     return f"Alpha{' beta' * (words - 2)} omega."
 
 
-def fitted(window: int, *parts: product.Source | product.ConnectedNote) -> product.Fitted:
+def fitted(window: int, *parts: product.Source | product.ConnectedNote) -> product.FittedContext:
     sources = tuple(part for part in parts if isinstance(part, product.Source))
     near = tuple(part for part in parts if isinstance(part, product.ConnectedNote))
-    return product.fit(product.Material(sources, near), window)
+    return product.fit_context(product.Material(sources, near), window)
 
 
 TEXTS = st.lists(st.integers(2, 60).map(sentence), min_size=1, max_size=5).flatmap(
@@ -121,7 +125,7 @@ def test_nothing_is_cut_and_everything_is_accounted_for(
 def test_marks_that_do_not_pair_are_read_once() -> None:
     def took(run: str) -> float:
         begun = time.perf_counter()
-        product.passages(run * 5_000, split_sentences)
+        product.split_into_passages(run * 5_000, split_sentences)
         return time.perf_counter() - begun
 
     assert took("~~a ") < SLOWER * took("~/a ")

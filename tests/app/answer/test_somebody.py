@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from tests.support.product import read_question, somebody_in
+from tests.support.product import find_person, parse_question
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,7 @@ def test_a_label_of_the_question_tells_whom_its_line_names_first(
     def named(names: Sequence[str]) -> list[str]:
         return [one for one in ("Ada", "Lee") if one in names]
 
-    told = somebody_in(
-        "Mill Row", quote, read_question(question), lambda text: [(0, len(text))], named
+    told = find_person(
+        "Mill Row", quote, parse_question(question), lambda text: [(0, len(text))], named
     )
     assert told == whom

@@ -7,8 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.app.answer.samples import reading, source
-from tests.support.product import Known, Source, Stated, Verdict, held_against, judged
+from tests.app.answer.samples import source, text_analyzer
+from tests.support.product import (
+    ClaimSupport,
+    ClaimText,
+    Source,
+    SourceText,
+    compare_with_source,
+    decide_support,
+)
 from tests.support.tables import rows
 
 TEXT = (
@@ -18,17 +25,20 @@ TEXT = (
 )
 
 
-def verdict(sentence: str, *sources: Source) -> Verdict:
-    read = reading()
-    stated = Stated(sentence, read)
+def verdict(sentence: str, *sources: Source) -> ClaimSupport:
+    analyzer = text_analyzer()
+    stated = ClaimText(sentence, analyzer)
     given = sources or (source(1, TEXT, title="Hollin Reach", lines=(1, 5)),)
-    found = [held_against(stated, Known(one, (), read), liken=False) for one in given]
-    return judged(stated, found)
+    found = [
+        compare_with_source(stated, SourceText(one, (), analyzer), with_vectors=False)
+        for one in given
+    ]
+    return decide_support(stated, found)
 
 
 @pytest.mark.parametrize(("sentence", "support", "lacks"), rows(__file__, "one_source"))
 def test_one_source(sentence: str, support: str, lacks: list[str]) -> None:
-    assert verdict(sentence) == Verdict(support, tuple(lacks))  # type: ignore[arg-type]
+    assert verdict(sentence) == ClaimSupport(support, tuple(lacks))  # type: ignore[arg-type]
 
 
 def test_words_quoted_from_behind_a_negation_are_not_what_is_said() -> None:
@@ -51,28 +61,30 @@ def test_the_title_of_a_note_is_part_of_what_it_says() -> None:
 
 def test_likeness_counts_beside_the_words() -> None:
     text = "They begin to work on Saturday."
-    read = reading({f"Note 1: {text}": 0.9})
-    stated = Stated("Volunteers start work on Saturday.", read)
-    found = held_against(stated, Known(source(1, text), (), read))
+    analyzer = text_analyzer({f"Note 1: {text}": 0.9})
+    stated = ClaimText("Volunteers start work on Saturday.", analyzer)
+    found = compare_with_source(stated, SourceText(source(1, text), (), analyzer))
     assert found.likeness == pytest.approx(0.9)
-    assert judged(stated, [found]).support == "high"
-    alone = held_against(stated, Known(source(1, text), (), read), liken=False)
+    assert decide_support(stated, [found]).support == "high"
+    alone = compare_with_source(
+        stated, SourceText(source(1, text), (), analyzer), with_vectors=False
+    )
     assert alone.likeness is None
-    assert judged(stated, [alone]).support == "partial"
+    assert decide_support(stated, [alone]).support == "partial"
 
 
 def test_a_source_without_sentences_supports_nothing() -> None:
-    assert verdict("The wall.", source(1, "")) == Verdict("none")
+    assert verdict("The wall.", source(1, "")) == ClaimSupport("none")
 
 
 def test_a_capital_at_the_beginning_is_a_name_where_a_note_goes_by_it() -> None:
     from dataclasses import replace
 
-    read = replace(reading(), named={"Tomasz"}.intersection)
-    known = Known(source(1, "Leads Hollin and Pell."), (), read)
+    analyzer = replace(text_analyzer(), known_names={"Tomasz"}.intersection)
+    known = SourceText(source(1, "Leads Hollin and Pell."), (), analyzer)
     for word, lacks in (("Tomasz", ("Tomasz",)), ("Somebody", ())):
-        stated = Stated(f"{word} leads Hollin and Pell.", read)
-        assert judged(stated, [held_against(stated, known)]).lacks == lacks
+        stated = ClaimText(f"{word} leads Hollin and Pell.", analyzer)
+        assert decide_support(stated, [compare_with_source(stated, known)]).lacks == lacks
 
 
 pytestmark = pytest.mark.model
@@ -92,7 +104,7 @@ def counts(demo: tuple[Path, Path]) -> Iterator[Counter[tuple[str, str]]]:
     vault, index = demo
     with open_vault(vault, index_dir=index) as opened:
         engine = opened._engine
-        reading = engine.synthesizer._reading
+        analyzer = engine.synthesizer._analyzer
         found: Counter[tuple[str, str]] = Counter()
         with engine.reader.snapshot() as view:
             for row in ROWS:
@@ -109,9 +121,9 @@ def counts(demo: tuple[Path, Path]) -> Iterator[Counter[tuple[str, str]]]:
                     score=1.0,
                     uri="",
                 )
-                known = Known(source, note.aliases, reading)
-                stated = Stated(row["text"], reading)
-                verdict = judged(stated, [held_against(stated, known)])
+                known = SourceText(source, note.aliases, analyzer)
+                stated = ClaimText(row["text"], analyzer)
+                verdict = decide_support(stated, [compare_with_source(stated, known)])
                 found[row["kind"], verdict.support] += 1
         yield found
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from llama_index.core.schema import NodeWithScore
 
-from tests.app.answer.samples import reading, source_node
+from tests.app.answer.samples import source_node, text_analyzer
 from tests.support import product
 from tests.support.scripted_llm import ScriptedLLM
 
@@ -24,7 +24,7 @@ def nodes(**more: Any) -> list[NodeWithScore]:
 
 
 def themed(llm: ScriptedLLM | None = None) -> product.VaultSynthesizer:
-    quoting = product.ExtractiveSynthesizer("My vault", reading())
+    quoting = product.ExtractiveSynthesizer("My vault", text_analyzer())
     return quoting if llm is None else product.LlmSynthesizer("My vault", llm, quoting)
 
 
@@ -72,6 +72,6 @@ def test_where_the_model_fails_the_themes_are_quoted() -> None:
 
     answer = told(themed(ScriptedLLM(tell=says)))
     assert answer["mode"] == "extractive"
-    assert answer["text"].startswith(product.THEMES)
+    assert answer["text"].startswith(product.THEMES_OPENING)
     (warning,) = answer["warnings"]
     assert "set OPENAI_API_KEY" in warning

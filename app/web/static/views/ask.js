@@ -295,7 +295,7 @@ async function finish(page, answer) {
   say(`Answer complete: ${plural(answer.sources.length, "source")}, ${plural(answer.connected_notes.length, "connected note")}`);
 }
 
-/** Below it the answer begins by saying that it is not sure. */
+/** Below it the answer begins by saying that it is not sure: CONFIDENT_LIKELIHOOD of app/answer/draft.py. */
 const SURE = 0.85;
 const LISTED = /^There is no question beside the filters/;
 const NEAREST = / Nearest: [^]*$/;
