@@ -160,7 +160,7 @@ def theme_rules_table() -> str:
     rows = ["| | rule | example | about |", "| --- | --- | --- | --- |"]
     for rule in THEME_RULES:
         phrase = rule.phrase.replace("|", "\\|")
-        rows.append(f"| {rule.language} | `{phrase}` | {rule.example} | {rule.about or 'all'} |")
+        rows.append(f"| {rule.language} | `{phrase}` | {rule.example} | {rule.topic or 'all'} |")
     return "\n".join(rows)
 
 

@@ -20,7 +20,7 @@ from notehop.app.answer.quotes.question import LEADING_ARTICLE, is_question_word
 from notehop.app.answer.quotes.reading import refers_back
 from notehop.app.answer.synthesizer import VaultSynthesizer, respond
 from notehop.app.models.query import Filters
-from notehop.app.retrieval.intents import SMALL
+from notehop.app.retrieval.intents import ALL_FUNCTION_WORDS
 from notehop.indexing.tokens.words import FUNCTION_WORDS, fold
 from notehop.indexing.vault.dates import MONTH_NUMBERS
 from notehop.indexing.vault.plain import sentence_spans
@@ -157,10 +157,10 @@ def new_subject(text: str) -> str:
     if not (match := _GOES_ON.match(plain)) or _CONDITION.match(plain) or _ASKS.search(plain):
         return ""
     rest = plain[match.end() :].split()
-    named = [*dropwhile(SMALL.__contains__, rest)]
+    named = [*dropwhile(ALL_FUNCTION_WORDS.__contains__, rest)]
     if (
         not 0 < len(named) < MAX_CONDITION_WORDS
-        or not SMALL.isdisjoint(named)
+        or not ALL_FUNCTION_WORDS.isdisjoint(named)
         or _PRONOUNS.search(plain)
     ):
         return ""
@@ -192,7 +192,7 @@ def repeat_for_subject(
     ):
         return again
     # What has capitals is a name, but in a language that gives every noun one.
-    spoken = [one for one in other.split() if fold(one).casefold() not in SMALL]
+    spoken = [one for one in other.split() if fold(one).casefold() not in ALL_FUNCTION_WORDS]
     is_name = bool(spoken) and all(one[:1].isupper() for one in spoken)
     if other and _OWNS.search(other) and (replaced := _replace_owner(other, base, last)):
         return replaced
@@ -236,7 +236,9 @@ def repeat_for_subject(
 
 def _without_article(other: str) -> str:
     """Return a name without its article."""
-    return " ".join(dropwhile(lambda one: fold(one).casefold() in SMALL, other.split()))
+    return " ".join(
+        dropwhile(lambda one: fold(one).casefold() in ALL_FUNCTION_WORDS, other.split())
+    )
 
 
 def _replace_numbered_name(other: str, base: str) -> str:
@@ -247,7 +249,7 @@ def _replace_numbered_name(other: str, base: str) -> str:
     for at in range(len(old) - len(new) + 1):
         was = old[at : at + len(new)]
         same = [one for one, two in zip(was, new, strict=True) if one == two]
-        if same and was != new and SMALL.isdisjoint(was):
+        if same and was != new and ALL_FUNCTION_WORDS.isdisjoint(was):
             return f"{base[: words[at].start()]}{name}{base[words[at + len(new) - 1].end() :]}"
     return ""
 
@@ -292,7 +294,7 @@ def _replace_ending(condition: str, base: str, subject: Set[str]) -> str:
         old_ending[0].isdigit() == name[0].isdigit()
         and old_ending[0].isupper() == name[0].isupper()
     )
-    is_same_kind = is_same_kind and SMALL.isdisjoint(f"{old_ending} {name}".split())
+    is_same_kind = is_same_kind and ALL_FUNCTION_WORDS.isdisjoint(f"{old_ending} {name}".split())
     if not is_same_kind and not (subject and {*_normalized(old_ending).split()} <= subject):
         return ""
     return f"{base[: end.start(1)]}{name}?"
@@ -316,7 +318,7 @@ def replace_subject(subject: str, other: str, base: str) -> str:
     )
     for begin, end in (one for one in spans if 2 * (one[1] - one[0]) >= len(words)):
         name = _OWNS.sub("", " ".join(words[begin:end]))
-        if fold(name).casefold() in SMALL or not re.search(r"\w", name):
+        if fold(name).casefold() in ALL_FUNCTION_WORDS or not re.search(r"\w", name):
             continue
         pattern = re.compile(
             rf"(?:\b{first} ){article_sign}(?<!\w){re.escape(name)}(?!\w)", re.IGNORECASE
@@ -408,7 +410,7 @@ def _main_noun(question: str, tells: Set[str]) -> str:
     asks = [parse_question(one[0]).form == "yesno" for one in words]
     says = [at for at, one in enumerate(words) if tells & {one[0], *one[0].split("-")}]
     language = parse_question(question).language
-    small = FUNCTION_WORDS.get(language, SMALL)
+    small = FUNCTION_WORDS.get(language, ALL_FUNCTION_WORDS)
     behind, is_which = _VERB.match(" ".join([language, *plain])), _WHICH.match(" ".join(plain))
     # A verb behind who does it ("did I lend"), or behind "who", is none, nor what only says how it is asked.
     verbs = [at > 1 and plain[at - 1] in _SUBJECTS and asks[at - 2] for at in range(len(words))]

@@ -16,8 +16,8 @@ from llama_index.core.schema import NodeWithScore
 from notehop.app.answer.citations import MARKER, code_spans, fence_ranges, is_inside, marker_of
 from notehop.app.answer.quotes.passages import SentenceSpans
 from notehop.app.models import ConnectedNote, Evidence, LinkedFrom, Source, Support
-from notehop.app.retrieval.components import noted
-from notehop.app.retrieval.connected_notes import renumbered
+from notehop.app.retrieval.components import with_metadata
+from notehop.app.retrieval.connected_notes import renumber_reason
 from notehop.indexing.shown import page_of
 from notehop.indexing.vault.plain import MORE
 
@@ -121,7 +121,7 @@ def promote_connected(material: Material, labels: Collection[str], vault: str) -
     nodes = list(material.source_nodes)
     for note, hit in zip(material.connected, material.connected_nodes, strict=True):
         role = "source" if note.label in labels else CONNECTED_ROLE
-        node = noted(hit.node, role=role, label=note.label)
+        node = with_metadata(hit.node, role=role, label=note.label)
         nodes.append(NodeWithScore(node=node, score=hit.score))
     return material_of(nodes, vault)
 
@@ -204,7 +204,7 @@ def _make_connected(
     metadata = node.node.metadata
     reason = str(metadata.get("reason", ""))
     if "source_id" in metadata:
-        reason = renumbered(reason, numbers.get(str(metadata["source_id"])))
+        reason = renumber_reason(reason, numbers.get(str(metadata["source_id"])))
     return ConnectedNote(
         label=str(metadata.get("label") or f"C{number}"),
         linked_from=LinkedFrom.model_validate(metadata["linked_from"]),

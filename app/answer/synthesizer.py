@@ -41,8 +41,8 @@ from notehop.app.answer.claims import Checker, CheckResult
 from notehop.app.answer.draft import UNCITED_WARNING, Draft, draft_filtered_notes, draft_no_answer
 from notehop.app.answer.material import Material, material_of
 from notehop.app.models import Citation, Evidence, Source
-from notehop.app.models.reply import doubts
-from notehop.app.retrieval.components import TracedQuery, traced
+from notehop.app.models.reply import list_doubts
+from notehop.app.retrieval.components import TracedQuery, ensure_traced
 
 DraftOrResponse = TypeVar("DraftOrResponse", Draft, Response)
 
@@ -335,7 +335,7 @@ def respond(draft: Draft, material: Material, checker: Checker | None = None) ->
             "likelihood": draft.likelihood,
             "citations": [citation.model_dump() for citation in citations],
             "claims": [claim.model_dump() for claim in checked.claims],
-            "doubts": doubts(checked.claims),
+            "doubts": list_doubts(checked.claims),
             "left_out": [one.model_dump() for one in draft.left_out],
             "mentioned": list(draft.mentioned),
             "warnings": [*draft.warnings, *uncited, *checked.warnings],
@@ -384,7 +384,7 @@ class NotehopQueryEngine(RetrieverQueryEngine):
         super().__init__(retriever, synthesizer, list(node_postprocessors), heard)
 
     def _query(self, query_bundle: QueryBundle) -> Response | StreamingResponse:
-        query = traced(query_bundle)
+        query = ensure_traced(query_bundle)
         trace = query.trace
         payload: dict[str, Any] = {EventPayload.QUERY_STR: query.query_str}
         with self.callback_manager.event(CBEventType.QUERY, payload=payload) as event:

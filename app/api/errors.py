@@ -13,7 +13,7 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from notehop.app.models import Problem
-from notehop.app.models.query import fault
+from notehop.app.models.query import describe_error
 from notehop.app.problems import http_problem, problem
 from notehop.config.errors import NotehopError
 
@@ -85,7 +85,7 @@ async def refused_by_model(request: Request, exc: Exception) -> ProblemResponse:
         return error_response(HTTPStatus.BAD_REQUEST, f"the body is not JSON: {why}")
     # The input is not repeated: it may be long, and the asker has it.
     told = [
-        {"at": _place(error)[:LONGEST], "message": fault(error)[:LONGEST]}
+        {"at": _place(error)[:LONGEST], "message": describe_error(error)[:LONGEST]}
         for error in errors[:MOST]
     ]
     detail = "; ".join(f"{one['at']}: {one['message']}" for one in told)

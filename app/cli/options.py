@@ -170,12 +170,12 @@ class QueryOptions:
 
         :raises QueryError: if an option has a wrong value.
         """
-        from notehop.app.models import as_query
+        from notehop.app.models import make_query
 
         options = asdict(self)
         connected = {name: options.pop(name) for name in ("order", "direction")}
         options["connected"] = {"max": options["connected"], **connected}
-        return as_query(
+        return make_query(
             model, text, {**options, "filters": filters.given(), "literal": literal, **more}
         )
 

@@ -81,7 +81,7 @@ def chat(options: PlaceOptions) -> None:
     from secrets import token_hex
 
     from notehop.app.cli.show import show_answer
-    from notehop.app.models import Query, as_query
+    from notehop.app.models import Query, make_query
 
     place = options.place()
     asks = sys.stdin.isatty()
@@ -107,7 +107,7 @@ def chat(options: PlaceOptions) -> None:
             try:
                 if re.fullmatch(r"/[a-z]+", typed):
                     raise UsageError(f"{typed}: there is no such command; {COMMANDS}")
-                query = as_query(Query, typed, {"conversation_id": name})
+                query = make_query(Query, typed, {"conversation_id": name})
                 answer, written = _streamed(vault, query)
             except NotehopError as exc:
                 # What is wrong with one question does not end the conversation.
@@ -165,7 +165,7 @@ def browse(
 ) -> None:
     """List the notes that are linked with a note, best first."""
     from notehop.app.cli.show import as_text
-    from notehop.app.models import BrowseQuery, as_query
+    from notehop.app.models import BrowseQuery, make_query
     from notehop.app.models.text import browse_text
     from notehop.app.services.notes.find_note import from_here
 
@@ -178,7 +178,7 @@ def browse(
         "max": most,
         "filters": filters.given(),
     }
-    wanted = as_query(BrowseQuery, fields)
+    wanted = make_query(BrowseQuery, fields)
     _reply(options, place, wanted, lambda vault: vault.browse(wanted), as_text(browse_text))
 
 
@@ -189,13 +189,13 @@ def suggest(
 ) -> None:
     """Suggest links that a note or the vault lacks, with the sentence that shows each; nothing is written."""
     from notehop.app.cli.show import as_text
-    from notehop.app.models import SuggestQuery, as_query
+    from notehop.app.models import SuggestQuery, make_query
     from notehop.app.models.text import suggestions_text
     from notehop.app.services.notes.find_note import from_here
 
     place = options.place()
     meant = None if note is None else from_here(place.vault, note)
-    wanted = as_query(SuggestQuery, {"note": meant, "limit": limit})
+    wanted = make_query(SuggestQuery, {"note": meant, "limit": limit})
     shown = as_text(suggestions_text)
     _reply(options, place, wanted, lambda vault: vault.suggest(wanted.note, wanted.limit), shown)
 
@@ -207,9 +207,9 @@ def themes(
 ) -> None:
     """List the themes of the vault."""
     from notehop.app.cli.show import show_themes
-    from notehop.app.models import ThemesQuery, as_query
+    from notehop.app.models import ThemesQuery, make_query
 
-    wanted = as_query(ThemesQuery, {"max": most, "filters": filters.given()})
+    wanted = make_query(ThemesQuery, {"max": most, "filters": filters.given()})
     _reply(options, options.place(), wanted, lambda vault: vault.themes(wanted), show_themes)
 
 

@@ -15,7 +15,7 @@ from pydantic import BaseModel
 
 from notehop.app import models
 from notehop.app.cli.output import headline, show, show_first, show_line, warn
-from notehop.app.models.text import uncited
+from notehop.app.models.text import uncited_sources
 from notehop.indexing.report import Report, numbered, report_lines, warning_lines
 from notehop.indexing.shown import (
     ago,
@@ -63,7 +63,7 @@ def show_answer(answer: models.Answer, *, written: bool = False) -> None:
         if citation.support is not None and answer.mode != "extractive":
             said = f": “{_cut(citation.quote, QUOTED)}”" if citation.quote else ""
             show(SUPPORT[citation.support] + said, indent=4)
-    if others := uncited(answer):
+    if others := uncited_sources(answer):
         headline("Also found" if answer.citations else "Found", "not cited")
     for source in others:
         _show_source(source)

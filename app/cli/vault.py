@@ -160,10 +160,10 @@ def capture(
         said, _ = decode("standard input", sys.stdin.buffer.read())
     if not said.strip():
         raise UsageError("there is nothing to keep: the text is empty")
-    from notehop.app.models import CaptureQuery, as_query
+    from notehop.app.models import CaptureQuery, make_query
     from notehop.app.services.capture import capture_cold
 
-    query = as_query(CaptureQuery, {"text": said, "title": title, "tags": tag or []})
+    query = make_query(CaptureQuery, {"text": said, "title": title, "tags": tag or []})
     found = capture_cold(place, query)
     from notehop.app.models.text import captured_text
 

@@ -7,26 +7,30 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from itertools import product
 
-from notehop.app.lists.lines import Lines, labelled
+from notehop.app.lists.lines import ListedLines, match_labelled_lines
 from notehop.app.lists.vault_question import (
-    LONGEST,
+    MAX_LIST_WORDS,
     WORDS,
-    Line,
+    NoteLine,
     VaultQuestion,
-    plain_words,
-    telling,
+    content_words,
+    normalize_words,
 )
-from notehop.app.retrieval.filters import Paths, among
-from notehop.app.retrieval.intents import SMALL, bare, names_of
+from notehop.app.retrieval.filters import Paths, keep_allowed
+from notehop.app.retrieval.intents import ALL_FUNCTION_WORDS, name_candidates, strip_punctuation
 from notehop.indexing.stores.labels import key_label, value_label
 from notehop.indexing.stores.model import ChunkId
 from notehop.indexing.vault.plain import sentence_spans
 
 _TABLE = WORDS["links"]
-_WAYS = {"to": "{links|link} to", "from": "{is|are} linked from", "mention": "{mentions|mention}"}
+_WAY_PHRASES = {
+    "to": "{links|link} to",
+    "from": "{is|are} linked from",
+    "mention": "{mentions|mention}",
+}
 _LINKED = [
     (way, re.compile(f"{one.replace('{notes}', _TABLE['notes'])}[?. ]*", re.IGNORECASE))
-    for way in _WAYS
+    for way in _WAY_PHRASES
     for one in (pattern.replace("{name}", "(?P<name>.+?)") for pattern in _TABLE[way])
 ]
 _ASKS = re.compile(rf"{_TABLE['what']}\b")
@@ -35,20 +39,22 @@ _OF_IT, _BY = re.compile(_TABLE["of_it"]), re.compile(rf"(?P<before>.+) {_TABLE[
 _ITEM = re.compile(
     rf"\[\[|\]\]|[,;|#/·]|\.md\b|\b{WORDS['comparing']['and']}\b", re.IGNORECASE
 )  # what stands around the names in a line
-_LABEL = 2  # words of a question that may be what a line begins with
+_MAX_LABEL_WORDS = 2  # words of a question that may be what a line begins with
 
 
-def linked_notes(question: VaultQuestion) -> tuple[Lines, tuple[ChunkId, ...]] | None:
+def find_link_lines(question: VaultQuestion) -> tuple[ListedLines, tuple[ChunkId, ...]] | None:
     """Read a question for the notes that link to one, that one links to, or that mention one: their lines are
     the sentences with the link; and first passages of that note; None where it is another question, or no
     note is called so."""
     view, allowed = question.view, question.allowed
-    for way, found in ((way, one.fullmatch(question.text)) for way, one in _LINKED):
-        known = ((one, view.notes_named(one)) for one in names_of(found["name"] if found else ""))
-        name, paths = next((one for one in known if one[1]), ("", []))
+    for way, match in ((way, one.fullmatch(question.text)) for way, one in _LINKED):
+        named_notes = (
+            (one, view.notes_named(one)) for one in name_candidates(match["name"] if match else "")
+        )
+        name, paths = next((one for one in named_notes if one[1]), ("", []))
         if not paths:
             continue
-        seen, places = {*paths}, list[Line | None]()
+        seen, places = {*paths}, list[NoteLine | None]()
         for link in view.links_from(paths) if way == "from" else view.links_to(paths):
             path = link.target_path if way == "from" else link.path
             if path is None or path in seen or not view.chunk_ids_of(path):
@@ -58,22 +64,24 @@ def linked_notes(question: VaultQuestion) -> tuple[Lines, tuple[ChunkId, ...]] |
                 places.append((link.chunk_id, link.sentence, link.line))
             else:  # of a property, the line of it
                 key, value = key_label(link.property or ""), link.raw_target.casefold()
-                places.append(question.line_of(key, "" if way == "from" else value, path))
+                places.append(question.property_line(key, "" if way == "from" else value, path))
         if way == "mention":
-            places += _mentions(name, seen, question)
-        there = {one[0]: one[1:] for one in places if one and among([one[0]], allowed)}
-        lines = dict(sorted(there.items(), key=lambda one: view.path_of(one[0]) or ""))
+            places += _find_mentions(name, seen, question)
+        lines_by_chunk = {
+            one[0]: one[1:] for one in places if one and keep_allowed([one[0]], allowed)
+        }
+        lines = dict(sorted(lines_by_chunk.items(), key=lambda one: view.path_of(one[0]) or ""))
         first = (one for path in paths for one in view.chunk_ids_of(path)[:1])
-        return (f"{_WAYS[way]} {name}", lines), tuple(among(first, allowed))
+        return (f"{_WAY_PHRASES[way]} {name}", lines), tuple(keep_allowed(first, allowed))
     return None
 
 
-def _mentions(name: str, seen: Collection[str], question: VaultQuestion) -> Iterator[Line]:
+def _find_mentions(name: str, seen: Collection[str], question: VaultQuestion) -> Iterator[NoteLine]:
     """The first sentence of each other note that says a name."""
     says = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)", re.IGNORECASE)
     holding = sorted(question.view.lexical.holding(question.tokens(name), "content"))
     told = {*seen}
-    for one in question.view.chunks(among(holding, question.allowed)).values():
+    for one in question.view.chunks(keep_allowed(holding, question.allowed)).values():
         found = None if one.path in told else says.search(one.text)
         if found:
             told.add(one.path)
@@ -83,34 +91,37 @@ def _mentions(name: str, seen: Collection[str], question: VaultQuestion) -> Iter
             yield one.id, one.text[start:end].strip(), line
 
 
-def labelled_lines(question: VaultQuestion) -> Lines | None:
+def find_labelled_lines(question: VaultQuestion) -> ListedLines | None:
     """Read a question for the notes with a name in a line that begins with a word of it, or for such a line
     of a note that is named ("what does requests use?"); None where it is another, or there is none."""
     view = question.view
-    words = [one for one in map(bare, question.text.split()) if one]
-    if not 3 <= len(words) <= 3 * LONGEST:
+    words = [one for one in map(strip_punctuation, question.text.split()) if one]
+    if not 3 <= len(words) <= 3 * MAX_LIST_WORDS:
         return None
-    for label, names, of_it, kind in _readings(words, question):
+    for label, names, of_it, kind in _interpretations(words, question):
         paths = next(filter(None, map(view.notes_named, names)), [])
         rows = view.notes_at(paths).values()
-        called = {*names, *(name for row in rows for name in (row.title, *row.aliases))}
+        note_names = {*names, *(name for row in rows for name in (row.title, *row.aliases))}
         if of_it:
             ids = {one for path in paths for one in view.chunk_ids_of(path)}
         else:
-            both = ([*label, *question.tokens(name)] for name in called)
+            both = ([*label, *question.tokens(name)] for name in note_names)
             ids = set().union(*(view.lexical.holding(one, "content") for one in both))
-        wanted, lines, keys = {*map(value_label, called)}, dict[ChunkId, tuple[str, int]](), []
-        chunks = view.chunks(among(sorted(ids), question.allowed)).values()
+        wanted, lines, keys = {*map(value_label, note_names)}, dict[ChunkId, tuple[str, int]](), []
+        chunks = view.chunks(keep_allowed(sorted(ids), question.allowed)).values()
         for one in sorted(chunks, key=lambda one: (one.path, one.ordinal)):
-            for number, line, said in labelled(one):
-                if question.tokens(said["key"]) != label:
+            for number, line, label_match in match_labelled_lines(one):
+                if question.tokens(label_match["key"]) != label:
                     continue
-                items = {value_label(bare(item)) for item in _ITEM.split(said["value"])}
+                items = {
+                    value_label(strip_punctuation(item))
+                    for item in _ITEM.split(label_match["value"])
+                }
                 names_it = items & wanted and one.path not in paths
                 is_it = names_it and (kind is None or one.path in kind)
                 if (of_it or is_it) and not question.is_template(one.path):
                     lines[one.id] = line.strip(" ·"), number
-                    keys.append(said["key"].strip(" *_"))
+                    keys.append(label_match["key"].strip(" *_"))
         if lines and of_it:
             return f"“{keys[0]}” of {names[-1]}", lines
         if lines:
@@ -118,33 +129,36 @@ def labelled_lines(question: VaultQuestion) -> Lines | None:
     return None
 
 
-def _readings(
+def _interpretations(
     words: Sequence[str], question: VaultQuestion
 ) -> Iterator[tuple[list[str], list[str], bool, Paths | None]]:
     """The ways to read a question as one for such lines: what they begin with, as the index has its words;
     the names; whether the line of the note that is called so is wanted, or else what notes, None for any."""
 
     def read(head: Sequence[str], label: Sequence[str]) -> tuple[list[str], Paths | None] | None:
-        found = _HEAD.fullmatch(plain_words(" ".join(head)))
-        own, kind = question.tokens(label), found["kind"] if found else ""
-        if not found or any(one in SMALL and one not in WORDS["asking"] for one in kind.split()):
+        parsed = _HEAD.fullmatch(normalize_words(" ".join(head)))
+        label_tokens, kind = question.tokens(label), parsed["kind"] if parsed else ""
+        if not parsed or any(
+            one in ALL_FUNCTION_WORDS and one not in WORDS["asking"] for one in kind.split()
+        ):
             return None
-        if not (named := question.tokens(telling(kind))):
-            says = telling(plain_words(" ".join(label)))
-            return (own, None) if found["what"] and says else None
-        if notes := question.notes_called(named, question.candidates(kind)):
-            return own, notes
-        return (own, None) if len(named) == 1 else None  # called otherwise in the vault
+        if not (kind_tokens := question.tokens(content_words(kind))):
+            says = content_words(normalize_words(" ".join(label)))
+            return (label_tokens, None) if parsed["what"] and says else None
+        if notes := question.notes_named_by(kind_tokens, question.match_terms(kind)):
+            return label_tokens, notes
+        # A kind that is called otherwise in the vault.
+        return (label_tokens, None) if len(kind_tokens) == 1 else None
 
-    for size, at in product(range(_LABEL, 0, -1), range(1, len(words))):
+    for size, at in product(range(_MAX_LABEL_WORDS, 0, -1), range(1, len(words))):
         # "What does NAME use?", "what does NAME depend on?"
-        asks = size < len(words) - at and _ASKS.match(plain_words(" ".join(words[:at])))
-        if asks and (found := read(words[:at], words[-size:])):
-            yield found[0], names_of(" ".join(words[at:-size])), True, found[1]
+        asks = size < len(words) - at and _ASKS.match(normalize_words(" ".join(words[:at])))
+        if asks and (parsed := read(words[:at], words[-size:])):
+            yield parsed[0], name_candidates(" ".join(words[at:-size])), True, parsed[1]
         before = words[:at]
         # "What is used by NAME?", "was nutzt NAME?", and "what uses NAME?"
-        by = _BY.fullmatch(plain_words(" ".join(before)))
+        by = _BY.fullmatch(normalize_words(" ".join(before)))
         head, label = before[: -size - bool(by)], before[-size - bool(by) :][:size]
-        of_it = by is not None or _OF_IT.fullmatch(plain_words(" ".join(head))) is not None
-        if found := read(head, label):
-            yield found[0], names_of(" ".join(words[at:])), of_it, found[1]
+        of_it = by is not None or _OF_IT.fullmatch(normalize_words(" ".join(head))) is not None
+        if parsed := read(head, label):
+            yield parsed[0], name_candidates(" ".join(words[at:])), of_it, parsed[1]

@@ -1,11 +1,10 @@
 """Questions for a list: of notes ("which projects are active?", "what did I do last week?"), read as
-filters; of open tasks ("what is still to do for the hide?"); or of the notes that link to one.
-"""
+filters; of open tasks ("what is still to do for the hide?"); or of the notes that link to one."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from itertools import chain
@@ -17,45 +16,52 @@ from llama_index.core.schema import NodeWithScore
 from notehop.app.answer.draft import MAX_QUOTED_NOTES, NOTHING_LISTED_PREFIX
 from notehop.app.answer.material import CONNECTED_ROLE, headings_at, ranked_headings
 from notehop.app.lists.comparison import (
-    compared_lines,
-    comparison_in,
-    lines_of_property,
-    lines_of_series,
+    find_compared_lines,
+    find_property_lines,
+    find_series_lines,
+    parse_comparison,
 )
 from notehop.app.lists.kinds import (
-    ASKS,
-    ASKS_OF_A_TIME,
-    conditions_of,
-    denied,
-    note_listing,
-    note_of_folder,
+    ASKS_ABOUT_TIME,
+    ASKS_FOR_LIST,
+    find_conditions,
+    find_denied,
+    find_listing_note,
+    folder_note_path,
 )
 from notehop.app.lists.lines import (
-    dated_lines,
-    line_of_named,
-    lines_called,
-    lines_of_others,
-    lines_of_role,
+    find_dated_lines,
+    find_line_of_named_note,
+    find_other_value_lines,
+    find_role_lines,
+    find_typed_lines,
 )
-from notehop.app.lists.linked_notes import labelled_lines, linked_notes
-from notehop.app.lists.period import MONTH, Period, is_called_as_a_month, period_of, speaking_of
-from notehop.app.lists.rewording import Newest, newest_meant
-from notehop.app.lists.tasks import OPEN, TICKED, Due, OpenTasks, open_tasks, task_questions
+from notehop.app.lists.linked_notes import find_labelled_lines, find_link_lines
+from notehop.app.lists.period import MONTH, Period, find_period_chunks, has_month_note, parse_period
+from notehop.app.lists.rewording import NewestNote, find_newest_note
+from notehop.app.lists.tasks import BOXES, DueFilter, TaskFilter, find_tasks, parse_task_questions
 from notehop.app.lists.vault_question import (
-    DONE,
+    ACTION_WORDS,
     WORDS,
     VaultQuestion,
-    folders_of,
-    plain_words,
-    saying_a_day,
-    telling,
+    all_folders,
+    content_words,
+    normalize_words,
+    notes_stating_day,
 )
 from notehop.app.models import Filters
-from notehop.app.retrieval.chain import Wanted
-from notehop.app.retrieval.components import Trace, noted
-from notehop.app.retrieval.filters import AllowedChunks, Condition, Narrowed, Stands, among, narrow
-from notehop.app.retrieval.intents import SMALL, names_of
-from notehop.app.retrieval.relevance import asks_for_templates, read_templates, templates_of
+from notehop.app.retrieval.chain import RetrievalRequest
+from notehop.app.retrieval.components import Nodes, Trace, hit_with_metadata
+from notehop.app.retrieval.filters import (
+    AllowedChunks,
+    AnyNoteExists,
+    Condition,
+    FilteredQuery,
+    apply_filters,
+    keep_allowed,
+)
+from notehop.app.retrieval.intents import ALL_FUNCTION_WORDS, name_candidates
+from notehop.app.retrieval.relevance import asks_for_templates, make_template_test, read_templates
 from notehop.indexing.graph.files import fold as folded
 from notehop.indexing.shown import counted, on_one_line
 from notehop.indexing.stores.model import ChunkId, ChunkRow
@@ -63,11 +69,10 @@ from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.tokens.tokenizer import Tokenizer
 from notehop.indexing.vault.dates import day_in_name
 
-FROM_NOTE = "From the note {}"
-LISTED_MOST = 20  # notes that are listed where a question asks for all of a kind
-_CALLED = ("title", "h1", "h2", "h3")  # fields of the lexical index
-_NEWEST = re.compile(WORDS["newest"])
-_EVERY_NOTE = re.compile(WORDS["every_note"])
+FROM_NOTE_HEADING = "From the note {}"
+MAX_LISTED_NOTES = 20  # notes that are listed where a question asks for all of a kind
+_NAME_FIELDS = ("title", "h1", "h2", "h3")  # fields of the lexical index
+_NEWEST, _EVERY_NOTE = re.compile(WORDS["newest"]), re.compile(WORDS["every_note"])
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b(?!-)")
 _NOTES_THAT_SAY = re.compile(WORDS["notes_that_say"], re.IGNORECASE)
 _ASKS_WHAT_IT_SAYS = re.compile(WORDS["asks_what_it_says"], re.IGNORECASE)
@@ -77,375 +82,381 @@ _SAYS = re.compile(r"^(?![ \t]*#)[^\n]*\w", re.MULTILINE)  # something beside he
 
 @dataclass(frozen=True, slots=True)
 class ListQuestion:
-    """A question for a list.
+    """A question for a list of notes, of their lines, or of open tasks.
 
-    ``narrowed`` is what it leaves, where notes are listed; ``lines`` are those to be listed, and their
-    number, by the passage, and ``said`` what they have in common; ``tasks`` what is wanted of the passages
-    with open tasks, and ``said`` when they are due. ``others`` are passages that ``said`` tells of alone, by
-    their ``lines`` if there are any; where there are none it tells that there is nothing to list, and what
-    is found is what is near.
+    ``filtered`` selects the notes to list. ``lines`` are the lines to list, with their numbers, by passage;
+    ``tasks`` selects the open tasks of each passage. ``description`` heads the list: what the lines have in
+    common, or when the tasks are due. ``passages`` are shown in place of a list, under the
+    ``description``; a ``description`` alone says that there is nothing to list, above what is near.
     """
 
-    narrowed: Narrowed
-    said: str = ""
+    filtered: FilteredQuery
+    description: str = ""
     lines: Mapping[ChunkId, tuple[str, int]] = field(default_factory=dict)
-    tasks: Mapping[ChunkId, OpenTasks] = field(default_factory=dict)
-    others: tuple[ChunkId, ...] = ()
+    tasks: Mapping[ChunkId, TaskFilter] = field(default_factory=dict)
+    passages: tuple[ChunkId, ...] = ()
 
     @property
-    def lists(self) -> bool:
-        """Whether it is one: else it is searched for, in what it leaves."""
-        return self.narrowed.lists or bool(self.said or self.tasks or self.lines or self.others)
+    def is_list(self) -> bool:
+        """Whether something is listed: else the question is searched for, in what the filters leave."""
+        listed = self.description or self.tasks or self.lines or self.passages
+        return self.filtered.has_no_terms or bool(listed)
 
-    def wanted(self, wanted: Wanted) -> Wanted:
-        """What is wanted, with what is to be listed."""
-        passages = self.others or tuple(self.tasks or self.lines)
-        if self.said and not passages:
-            return wanted
-        limit = wanted.asked.top_k or LISTED_MOST
+    def to_request(self, request: RetrievalRequest) -> RetrievalRequest:
+        """Return the request with the passages that are to be listed."""
+        passages = self.passages or tuple(self.tasks or self.lines)
+        if self.description and not passages:
+            return request
+        limit = request.query.top_k or MAX_LISTED_NOTES
         most = min(len(passages), limit) or limit
-        asked = wanted.asked.model_copy(update={"top_k": most})
-        return replace(wanted, asked=asked, passages=passages)
+        query = request.query.model_copy(update={"top_k": most})
+        return replace(request, query=query, passages=passages)
 
-    def told(self, found: Sequence[NodeWithScore], wanted: Wanted) -> list[NodeWithScore]:
-        """What was listed, with what it has in common and how much of it there is."""
-        if wanted.passages:
-            found = found[: wanted.asked.top_k]
+    def label_hits(self, hits: Nodes, request: RetrievalRequest) -> Nodes:
+        """Return the hits with the heading of the list in ``metadata["listed"]``."""
+        if request.passages:
+            hits = hits[: request.query.top_k]
         if self.lines:
-            cut = len(self.lines) > len(found) == wanted.asked.top_k
-            count = len(self.lines) if cut else len(found)
-            said = _VERBS.sub(lambda verb: verb[1 if count == 1 else 2], self.said)
-            said = said if said == self.said else f"{counted(count, 'note')} {said}"
-            listed = f"{said}{f'; {len(found)} of them' if cut else ''}"
-            found = [_at_line(hit, *self.lines[hit.node.node_id]) for hit in found]
+            is_cut = len(self.lines) > len(hits) == request.query.top_k
+            count = len(self.lines) if is_cut else len(hits)
+            description = _VERBS.sub(lambda verb: verb[1 if count == 1 else 2], self.description)
+            if description != self.description:
+                description = f"{counted(count, 'note')} {description}"
+            heading = f"{description}{f'; {len(hits)} of them' if is_cut else ''}"
+            hits = [_cut_to_line(hit, *self.lines[hit.node.node_id]) for hit in hits]
         elif self.tasks:
-            items = [self.tasks[hit.node.node_id].items(hit.node.get_content()) for hit in found]
-            found = [
-                NodeWithScore(node=noted(hit.node, tasks=own), score=hit.score)
-                for hit, own in zip(found, items, strict=True)
-                if own
-            ]
-            notes = counted(len({hit.node.metadata["path"] for hit in found}), "note")
+            items = [self.tasks[hit.node_id].find_ranges(hit.get_content()) for hit in hits]
+            pairs = zip(hits, items, strict=True)
+            hits = [hit_with_metadata(hit, tasks=ranges) for hit, ranges in pairs if ranges]
+            notes = counted(len({hit.node.metadata["path"] for hit in hits}), "note")
             more = "" if len(items) == len(self.tasks) else f", of the first {notes} with some"
-            due = f" {self.said}" if self.said else ""
+            due = f" {self.description}" if self.description else ""
             done = any(one.due and one.due.done for one in self.tasks.values())
             tasks = counted(sum(map(len, items)), "task" if done else "open task")
-            listed = f"{tasks}{due} in {notes}{more}"
-        elif self.said:
-            listed = self.said
-            found = [hit for hit in found if hit.node.metadata.get("role") != CONNECTED_ROLE]
+            heading = f"{tasks}{due} in {notes}{more}"
+        elif self.description:
+            heading = self.description
+            hits = [hit for hit in hits if hit.node.metadata.get("role") != CONNECTED_ROLE]
         else:
-            left = self.narrowed.notes.only or frozenset[str]()
-            whole = len(found) != wanted.asked.top_k
-            count = len(found) if whole else len(left - self.narrowed.notes.without)
-            match = f"match{'es' * (count == 1)} {', '.join(self.narrowed.said)}"
-            match = match if self.narrowed.said else "in the vault"
-            more = f"; the newest {len(found)}" if count > len(found) else ""
-            listed = f"{counted(count, 'note')} {match}{more}"
-        return [
-            NodeWithScore(node=noted(hit.node, listed=listed), score=hit.score) for hit in found
-        ]
+            notes_left = self.filtered.notes.only or frozenset[str]()
+            is_complete = len(hits) != request.query.top_k
+            count = len(hits) if is_complete else len(notes_left - self.filtered.notes.without)
+            match = f"match{'es' * (count == 1)} {', '.join(self.filtered.filter_texts)}"
+            match = match if self.filtered.filter_texts else "in the vault"
+            more = f"; the newest {len(hits)}" if count > len(hits) else ""
+            heading = f"{counted(count, 'note')} {match}{more}"
+        return [hit_with_metadata(hit, listed=heading) for hit in hits]
 
 
-def _at_line(hit: NodeWithScore, text: str, line: int) -> NodeWithScore:
+def _cut_to_line(hit: NodeWithScore, text: str, line: int) -> NodeWithScore:
     """A passage as one sentence or line of it."""
     if not text:
         return hit
     whole, about = hit.node.get_content(), hit.node.metadata
     above = headings_at(whole, ranked_headings(about), max(0, whole.find(text.split("\n")[-1])))
     place = {"heading_path": above, "heading_ranks": None}
-    node = noted(hit.node, first_line=line, last_line=line, **place)
-    node.set_content(text)
-    return NodeWithScore(node=node, score=hit.score)
+    cut = hit_with_metadata(hit, first_line=line, last_line=line, **place)
+    cut.node.set_content(text)
+    return cut
 
 
 _OF_NOTES = re.compile(rf"{WORDS['links']['notes']}|link(?:s|t|en)?\b", re.IGNORECASE)
 
 
-def _links_asked(question: VaultQuestion, asked: Narrowed) -> ListQuestion | None:
+def _read_links_question(question: VaultQuestion, filtered: FilteredQuery) -> ListQuestion | None:
     """Read a question for the notes that link to one; None where it is another."""
-    if (found := linked_notes(question)) is None:
+    if (result := find_link_lines(question)) is None:
         return None
-    (said, lines), own = found
-    if lines or not own:
-        return ListQuestion(asked, said, lines) if lines else None
+    (description, lines), passages = result
+    if lines or not passages:
+        return ListQuestion(filtered, description, lines) if lines else None
     if not _OF_NOTES.search(question.text):
         return None  # "What is stress linked to?" may ask for what it comes with.
-    said = _VERBS.sub(r"\1", said)
-    return ListQuestion(asked, f"{NOTHING_LISTED_PREFIX}note {said}.", others=own)
+    description = _VERBS.sub(r"\1", description)
+    return ListQuestion(filtered, f"{NOTHING_LISTED_PREFIX}note {description}.", passages=passages)
 
 
-def _tasks_asked(
-    question: VaultQuestion, asked: Narrowed, trace: Trace, newest: Newest | None
+def _read_tasks_question(
+    question: VaultQuestion, filtered: FilteredQuery, trace: Trace, newest: NewestNote | None
 ) -> ListQuestion | None:
     """Read a question for open tasks; None where it is another, or there is none to be listed, and a
     section, or note, with its word for tasks may tell of some."""
     view = question.view
     if newest is not None:
         title = view.notes_at([newest.path])[newest.path].title
-        question = replace(question, text=question.text.replace(newest.said, title))
-    questions = [*task_questions(question.text, question.today, view.notes_named)]
+        question = replace(question, text=question.text.replace(newest.phrase, title))
+    questions = [*parse_task_questions(question.text, question.today, view.notes_named)]
     if not questions:
         return None
     done = any(one.due and one.due.done for one in questions)
-    holding = chain.from_iterable(map(view.catalog.chunks_holding, TICKED if done else OPEN))
-    ids = among(dict.fromkeys(holding), asked.allowed)
+    with_box = map(view.catalog.chunks_holding, BOXES[done])
+    ids = keep_allowed(dict.fromkeys(chain.from_iterable(with_box)), filtered.allowed)
     ids = [one for one in ids if not question.is_template(view.path_of(one) or "")]
-    there = False
+    asks_for_tasks = False
     for one in questions:
-        found, there = open_tasks(question, one, ids)
-        if found:
-            return ListQuestion(asked, one.due.said if one.due else "", tasks=found)
+        tasks, asks_for_tasks = find_tasks(question, one, ids)
+        if tasks:
+            return ListQuestion(filtered, one.due.description if one.due else "", tasks=tasks)
     first = questions[0]
     if first.due and (first.due.only or done):
         return None
-    said = on_one_line(f"{NOTHING_LISTED_PREFIX}{first.none.removeprefix('no ')}.")
-    if first.due is not None and (first.tasks or first.due.strictly):
-        other = None if first.tasks else Due(None, "")
-        others, _ = open_tasks(question, replace(first, due=other), ids)
+    message = on_one_line(f"{NOTHING_LISTED_PREFIX}{first.no_tasks_message.removeprefix('no ')}.")
+    if first.due is not None and (first.task_word or first.due.strictly):
+        other = None if first.task_word else DueFilter(None, "")
+        others, _ = find_tasks(question, replace(first, due=other), ids)
         if others:
-            return ListQuestion(asked, said, others=tuple(others)[:1])
+            return ListQuestion(filtered, message, passages=tuple(others)[:1])
     strictly = first.due is None or first.due.strictly
-    if first.tasks and strictly and not first.subject:
-        words = question.tokens(first.tasks)
-        called = (view.lexical.holding(words, name) for name in _CALLED)
-        if not among(chain.from_iterable(called), asked.allowed):
-            return ListQuestion(asked, said)
-    if there:
-        trace.warn(on_one_line(first.none))
+    if first.task_word and strictly and not first.subject:
+        words = question.tokens(first.task_word)
+        called = (view.lexical.holding(words, name) for name in _NAME_FIELDS)
+        if not keep_allowed(chain.from_iterable(called), filtered.allowed):
+            return ListQuestion(filtered, message)
+    if asks_for_tasks:
+        trace.warn(on_one_line(first.no_tasks_message))
     return None
 
 
-def list_question(
-    asked: Narrowed, view: Snapshot, tokenizer: Tokenizer, stands: Stands, trace: Trace, vault: Path
+def parse_list_question(
+    filtered: FilteredQuery,
+    view: Snapshot,
+    tokenizer: Tokenizer,
+    any_exists: AnyNoteExists,
+    trace: Trace,
+    vault: Path,
 ) -> ListQuestion | None:
-    """Read a question for a list; None where it is another question.
+    """Parse a question for a list; None where it is another question. Tried in this order: links, tasks
+    and numbered notes, typed names, dated lines, numbers, kinds of notes, then lines of one note.
 
-    :param stands: whether any of some notes is there still.
+    :param any_exists: whether any of some notes still exists.
     :param vault: whose templates are none of the notes, unless they are asked for.
     """
-    if asked.lists or asked.nothing:
+    if filtered.has_no_terms or filtered.is_empty:
         return None
-    text, labels = asked.text, view.labels
-    question = VaultQuestion(text, view, tokenizer, templates_of(vault, text), asked.allowed)
-    today, meant = question.today, newest_meant(question)
-    known = (
-        _links_asked(question, asked)
-        or _tasks_asked(question, asked, trace, meant)
-        or _note_asked(asked, view, trace)
-    )
-    if known:
-        return known
-    if told := lines_called(question):
-        return ListQuestion(asked, *told)
+    text, labels = filtered.text, view.labels
+    is_template = make_template_test(vault, text)
+    question = VaultQuestion(text, view, tokenizer, is_template, filtered.allowed)
+    today, newest_note = question.today, find_newest_note(question)
+    if answer := (
+        _read_links_question(question, filtered)
+        or _read_tasks_question(question, filtered, trace, newest_note)
+        or _read_named_note(filtered, view, trace)
+    ):
+        return answer
+    if listed := find_typed_lines(question):
+        return ListQuestion(filtered, *listed)
     if _EVERY_NOTE.match(question.plain):
-        return ListQuestion(_all_of(asked, question))
-    period = period_of(text, today)
-    if period and period.yearly and is_called_as_a_month(text, view.notes_named):
+        return ListQuestion(_list_all(filtered, question))
+    period = parse_period(text, today)
+    if period and period.yearly and has_month_note(text, view.notes_named):
         period = None  # June is somebody
-    plain = question.plain if period is None else plain_words(period.rest)
-    if period and plain.count(" ") < 2 and SMALL.issuperset(plain.split()):
+    plain = question.plain if period is None else normalize_words(period.rest)
+    if period and plain.count(" ") < 2 and ALL_FUNCTION_WORDS.issuperset(plain.split()):
         plain = WORDS["asks"][0]  # nothing but a time: "at the end of May"
-    if period and (dated := dated_lines(question, plain, period)):
-        return ListQuestion(asked, *dated)
-    period = period and period.bounded(text)
+    if period and (dated_lines_found := find_dated_lines(question, plain, period)):
+        return ListQuestion(filtered, *dated_lines_found)
+    period = period and period.apply_bounds(text)
     newest = _NEWEST.search(plain) if period is None else None
     if newest is not None:
         plain = f"{WORDS['asks'][0]} {newest['kind']}"
-    within = None if period is None else labels.dated(*period.days)
-    compared = comparison_in(text if period is None else period.rest)
-    if compared and (those := compared_lines(question, compared, within)):
-        (said, lines), others = those
+    notes_in_period = None if period is None else labels.dated(*period.iso_bounds)
+    compared = parse_comparison(text if period is None else period.rest)
+    if compared and (comparison := find_compared_lines(question, compared, notes_in_period)):
+        (description, lines), passages = comparison
         if lines:
-            return ListQuestion(asked, f"{{has|have}} {said}", lines)
-        return (
-            ListQuestion(asked, f"{NOTHING_LISTED_PREFIX}note has {said}.", others=others)
-            if others
-            else None
-        )
-    found: tuple[Condition, ...] = ()
+            return ListQuestion(filtered, f"{{has|have}} {description}", lines)
+        nothing = f"{NOTHING_LISTED_PREFIX}note has {description}."
+        return ListQuestion(filtered, nothing, passages=passages) if passages else None
+    conditions: tuple[Condition, ...] = ()
     # "Which meetings were in March" names a kind, "what did we read in March" may.
-    of_a_kind = ASKS.search(plain) or not ASKS_OF_A_TIME.search(plain)
-    times = period and (period.and_before() if of_a_kind else period.meant(plain, question))
-    for one in times or (None,):
-        if found := conditions_of(question, plain, one):
+    names_kind = ASKS_FOR_LIST.search(plain) or not ASKS_ABOUT_TIME.search(plain)
+    periods = period and (
+        period.with_earlier_years() if names_kind else period.candidate_periods(plain, question)
+    )
+    for one_period in periods or (None,):
+        if conditions := find_conditions(question, plain, one_period):
             break
-    years = [] if found or period or not ASKS_OF_A_TIME.search(plain) else _YEAR.findall(text)
-    if len(years) == 1 and (of_year := period_of(f"in {years[0]}", today)):  # "réunions de 2026"
-        without = plain_words(text.replace(years[0], ""))
-        if found := conditions_of(question, without, of_year):
-            plain, period = without, of_year
-    if compared and any({*plain_words(one.value).split()} & {*compared.numbers} for one in found):
-        found = ()  # what is equal is neither above nor below
-    if not found and (series := lines_of_series(question, period, stands)):
-        return ListQuestion(asked, *series)
-    for kinds, not_so in () if found else denied(question, plain):
+    years = [] if conditions or period or not ASKS_ABOUT_TIME.search(plain) else _YEAR.findall(text)
+    if len(years) == 1 and (of_year := parse_period(f"in {years[0]}", today)):  # "réunions de 2026"
+        rest = normalize_words(text.replace(years[0], ""))
+        if conditions := find_conditions(question, rest, of_year):
+            plain, period = rest, of_year
+    values = chain.from_iterable(normalize_words(one.value).split() for one in conditions)
+    if compared and not {*compared.numbers}.isdisjoint(values):
+        conditions = ()  # what is equal is neither above nor below
+    if not conditions and (series := find_series_lines(question, period, any_exists)):
+        return ListQuestion(filtered, *series)
+    for kinds, not_so in () if conditions else find_denied(question, plain):
         if not_so.kind == "tag":
-            found = (*kinds, not_so._replace(negated=True))
+            conditions = (*kinds, not_so._replace(negated=True))
             break
-        if differing := lines_of_others(question, kinds, not_so, within):
-            return ListQuestion(asked, *differing)
-    saying = None if found else _NOTES_THAT_SAY.search(text)
-    if saying is not None and (names := names_of(saying["words"])):
-        found = (Condition("phrase", names[-1]),)
-    if not found and newest and meant and plain_words(meant.kind) == newest["kind"]:
-        of_all = f"The newest of {meant.of:,} notes" if meant.of > 1 else "The one note"
-        of_all += f" with “{meant.kind}”"
-        return _note(meant.path, view, asked, of_all)
-    if not found and (line := line_of_named(question)):
+        if differing := find_other_value_lines(question, kinds, not_so, notes_in_period):
+            return ListQuestion(filtered, *differing)
+    phrase_match = None if conditions else _NOTES_THAT_SAY.search(text)
+    if phrase_match is not None and (names := name_candidates(phrase_match["words"])):
+        conditions = (Condition("phrase", names[-1]),)
+    newest_kind = normalize_words(newest_note.kind) if newest_note else ""
+    if not conditions and newest and newest_note and newest_kind == newest["kind"]:
+        total = newest_note.total
+        heading = f"The newest of {total:,} notes" if total > 1 else "The one note"
+        return _quote_note(newest_note.path, view, filtered, f"{heading} with “{newest_note.kind}”")
+    if not conditions and (line := find_line_of_named_note(question)):
         title, place = line
-        return ListQuestion(asked, FROM_NOTE.format(title), {place[0]: place[1:]})
-    for lines_for in () if found else (lines_of_role, labelled_lines, lines_of_property):
-        if told := lines_for(question):
-            return ListQuestion(asked, *told)
-    if not found:
-        return _of_its_time(question, plain, period, asked, trace) if period else None
+        return ListQuestion(filtered, FROM_NOTE_HEADING.format(title), {place[0]: place[1:]})
+    finders = (find_role_lines, find_labelled_lines, find_property_lines)
+    for find_lines in () if conditions else finders:
+        if listed := find_lines(question):
+            return ListQuestion(filtered, *listed)
+    if not conditions:
+        return _read_time_question(question, plain, period, filtered, trace) if period else None
 
-    def left(*conditions: Condition) -> Narrowed | None:
-        all_of = [*found, *conditions]
+    def select(*more: Condition) -> FilteredQuery | None:
+        all_of = [*conditions, *more]
         phrases = [one.value for one in all_of if one.kind == "phrase"]
-        filters = " ".join((*asked.said, *(str(one) for one in all_of if one.kind != "phrase")))
-        narrowed = narrow(filters, Filters(phrases=phrases), view, tokenizer, stands)
-        return None if narrowed.nothing or not narrowed.lists else narrowed
+        others = (str(one) for one in all_of if one.kind != "phrase")
+        filters = " ".join((*filtered.filter_texts, *others))
+        narrowed = apply_filters(filters, Filters(phrases=phrases), view, tokenizer, any_exists)
+        return None if narrowed.is_empty or not narrowed.has_no_terms else narrowed
 
-    kept = left()
-    if kept is None:
+    selected = select()
+    if selected is None:
         return None
-    folders = folders_of(kept.notes.only or ())
+    folders = all_folders(selected.notes.only or ())
     templates = frozenset() if asks_for_templates(text) else read_templates(vault).folders
     skipped = [one for one in folders if folded(one) in templates]
     # What a folder is about is told by the note of its name, which is none of its notes.
-    own = (note_of_folder(one.value) for one in found if one.kind == "path")
-    skipped += [one for one in own if any(map(kept.notes, labels.under(one)))]
+    folder_notes = (folder_note_path(one.value) for one in conditions if one.kind == "path")
+    skipped += [one for one in folder_notes if any(map(selected.notes, labels.under(one)))]
     if skipped:
-        kept = left(*(Condition("path", one, negated=True) for one in skipped)) or kept
-    if kept.notes.only is None:
-        return ListQuestion(_all_of(kept, question))
+        selected = select(*(Condition("path", one, negated=True) for one in skipped)) or selected
+    if selected.notes.only is None:
+        return ListQuestion(_list_all(selected, question))
     if period is not None:
-        count = len(kept.notes.only or ())
-        kept = _dated_by_themselves(kept, view)
-        if copied := count - len(kept.notes.only or ()):
-            files = "of that time by the file alone, as most are"
-            trace.warn(f"{counted(copied, 'note')} not listed, {files}")
-        if not kept.notes.only:
+        count = len(selected.notes.only or ())
+        selected = _drop_copied_dates(selected, view)
+        if copied := count - len(selected.notes.only or ()):
+            notes = counted(copied, "note")
+            trace.warn(f"{notes} not listed, of that time by the file alone, as most are")
+        if not selected.notes.only:
             return None
-    matched = kept.notes.only or frozenset()
+    matched = selected.notes.only or frozenset()
     if newest is not None:
         for other in sorted({*view.notes_named(newest["kind"])} - matched):
             trace.warn(on_one_line(f"the note {other} may tell of a later one"))
-        return _newest(kept, question)
-    path = note_listing(plain, view, matched) if period is None else None
-    if path is not None and stands([path]):
+        return _find_newest(selected, question)
+    path = find_listing_note(plain, view, matched) if period is None else None
+    if path is not None and any_exists([path]):
         title = view.notes_at([path])[path].title
-        if path in view.notes_named(" ".join(telling(plain))):
-            return _note(path, view, asked)
+        if path in view.notes_named(" ".join(content_words(plain))):
+            return _quote_note(path, view, filtered)
         trace.warn(f"the note {on_one_line(title)} lists notes, too: {on_one_line(path)}")
-    return ListQuestion(kept)
+    return ListQuestion(selected)
 
 
-def _all_of(narrowed: Narrowed, question: VaultQuestion) -> Narrowed:
+def _list_all(filtered: FilteredQuery, question: VaultQuestion) -> FilteredQuery:
     """All notes with passages that are left, templates aside, as a list."""
-    left, view = narrowed.allowed, question.view
-    paths = view.labels.paths() if left is None else filter(None, view.paths_of(left))
+    allowed, view = filtered.allowed, question.view
+    paths = view.labels.paths() if allowed is None else filter(None, view.paths_of(allowed))
     only = frozenset(path for path in paths if not question.is_template(path))
-    return narrowed._replace(notes=replace(narrowed.notes, only=only), lists=True)
+    return filtered._replace(notes=replace(filtered.notes, only=only), has_no_terms=True)
 
 
-def _dated_by_themselves(kept: Narrowed, view: Snapshot) -> Narrowed:
+def _drop_copied_dates(filtered: FilteredQuery, view: Snapshot) -> FilteredQuery:
     """Without the notes that are dated by their files alone, where most of the vault has files of that time:
     it was copied then, and the time says nothing."""
     of_file = [
         path
-        for path, row in view.notes_at(kept.notes.only or ()).items()
+        for path, row in view.notes_at(filtered.notes.only or ()).items()
         if row.created is None and row.modified == row.mtime_ns / 1e9 and not day_in_name(path)
     ]
-    dates = {path: said[:10] for path, said in view.catalog.dates(of_file).items()}
-    copied = {said for said in dates.values() if _most_are_of(date.fromisoformat(said), view)}
-    without = {path for path, said in dates.items() if said in copied}
-    only = (kept.notes.only or frozenset()) - without
-    return kept._replace(notes=replace(kept.notes, only=only))
+    dates = {path: day[:10] for path, day in view.catalog.dates(of_file).items()}
+    copied = {day for day in dates.values() if _is_copy_day(date.fromisoformat(day), view)}
+    excluded = {path for path, day in dates.items() if day in copied}
+    only = (filtered.notes.only or frozenset()) - excluded
+    return filtered._replace(notes=replace(filtered.notes, only=only))
 
 
-def _most_are_of(day: date, view: Snapshot) -> bool:
-    """Whether most notes are dated that day, the one before or after."""
-    about = view.labels.dated(f"{day - timedelta(days=1)}", f"{day + timedelta(days=2)}")
+def _is_copy_day(day: date, view: Snapshot) -> bool:
+    """Tell whether most notes are dated that day, the one before or after."""
+    near = view.labels.dated(f"{day - timedelta(days=1)}", f"{day + timedelta(days=2)}")
     # A journal that is copied keeps the days in its names.
     counts = [
-        sum(day_in_name(path) is None for path in all_of) for all_of in (about, view.labels.paths())
+        sum(day_in_name(path) is None for path in all_of) for all_of in (near, view.labels.paths())
     ]
     return 2 * counts[0] > counts[1]
 
 
-def _note_asked(asked: Narrowed, view: Snapshot, trace: Trace) -> ListQuestion | None:
+def _read_named_note(filtered: FilteredQuery, view: Snapshot, trace: Trace) -> ListQuestion | None:
     """Read a question for what a numbered note says ("what happened in session 9?", with a note *Session
     09*), which few of its words are in, or for one thing of a short one ("who did we meet in session
     9?"); None where it is another."""
-    if (found := _ASKS_WHAT_IT_SAYS.search(asked.text)) is None:
+    if (match := _ASKS_WHAT_IT_SAYS.search(filtered.text)) is None:
         return None
-    name = names_of(found["name"])[-1]
-    before = name.rstrip(digits)
-    number = name[len(before) :].lstrip("0")
-    padded = (f"{before}{number.zfill(width)}" for width in range(1, 5))
+    name = name_candidates(match["name"])[-1]
+    stem = name.rstrip(digits)
+    number = name[len(stem) :].lstrip("0")
+    padded = (f"{stem}{number.zfill(width)}" for width in range(1, 5))
     paths = next(filter(None, map(view.notes_named, (name, *padded))), [])
-    period = period_of(name, date.today())
-    if len(paths) != 1 or (
-        found["one"] and (period or len(_saying(view, paths[0], asked.allowed)) > MAX_QUOTED_NOTES)
-    ):
+    period = parse_period(name, date.today())
+    chunks = [one for path in paths for one in _passages_with_text(view, path, filtered.allowed)]
+    if len(paths) != 1 or (match["one"] and (period or len(chunks) > MAX_QUOTED_NOTES)):
         return None
-    note = _note(paths[0], view, asked, "What the note {} says" if found["one"] else FROM_NOTE)
-    others = view.labels.dated(*period.days) - {*paths} if period and note else None
+    heading = "What the note {} says" if match["one"] else FROM_NOTE_HEADING
+    note = _quote_note(paths[0], view, filtered, heading)
+    others = view.labels.dated(*period.iso_bounds) - {*paths} if period and note else None
     if others:
         more = f"{counted(len(others), 'more note')} of that time"
         trace.warn(on_one_line(f"{more}; to have them listed, ask for “notes of {name}”"))
     return note
 
 
-def _note(path: str, view: Snapshot, asked: Narrowed, said: str = FROM_NOTE) -> ListQuestion | None:
-    """What a note says; None if that is nothing."""
-    passages = _main_passages(view, path, asked.allowed)
-    said = said.format(view.notes_at([path])[path].title)
-    return ListQuestion(asked, said, others=passages) if passages else None
+def _quote_note(
+    path: str, view: Snapshot, filtered: FilteredQuery, heading: str = FROM_NOTE_HEADING
+) -> ListQuestion | None:
+    """Answer with the main passages of a note; None if it has none."""
+    passages = _main_passages(view, path, filtered.allowed)
+    heading = heading.format(view.notes_at([path])[path].title)
+    return ListQuestion(filtered, heading, passages=passages) if passages else None
 
 
 def _main_passages(view: Snapshot, path: str, allowed: AllowedChunks) -> tuple[ChunkId, ...]:
     """The longest passages of a note that say something, in the order of its text."""
-    chunks = _saying(view, path, allowed)
+    chunks = _passages_with_text(view, path, allowed)
     longest = sorted(chunks, key=lambda one: -len(one.text))[:MAX_QUOTED_NOTES]
     return tuple(one.id for one in chunks if one in longest)
 
 
-def _saying(view: Snapshot, path: str, allowed: AllowedChunks) -> list[ChunkRow]:
+def _passages_with_text(view: Snapshot, path: str, allowed: AllowedChunks) -> list[ChunkRow]:
     """The passages of a note that say something."""
     texts = [one for one in view.chunks_of(path) if one.kind != "properties"]
-    return [one for one in texts if _SAYS.search(one.text) and among([one.id], allowed)]
+    return [one for one in texts if _SAYS.search(one.text) and keep_allowed([one.id], allowed)]
 
 
-def _newest(kept: Narrowed, question: VaultQuestion) -> ListQuestion | None:
+def _find_newest(filtered: FilteredQuery, question: VaultQuestion) -> ListQuestion | None:
     """The newest of the notes of a kind: by the day that each says it is of, up to today, else by its
     number; None where not all say one."""
-    view, own = question.view, (path for path in kept.notes.only or () if kept.notes(path))
-    notes = [path for path in own if not question.is_template(path)]
+    view, paths = question.view, filter(filtered.notes, filtered.notes.only or ())
+    notes = [path for path in paths if not question.is_template(path)]
     rows, dates = view.notes_at(notes), view.catalog.dates(notes)
     ages: dict[str, str] | dict[str, list[int]] = {}
-    if len(saying_a_day(rows)) == len(notes):
+    if len(notes_stating_day(rows)) == len(notes):
         ages = {path: dates[path] for path in notes if dates[path][:10] <= f"{question.today}"}
     else:
         numbers = {path: re.findall(r"\d{1,9}", rows[path].title) for path in notes}
         if all(numbers.values()):
-            ages = {path: [int(number) for number in own] for path, own in numbers.items()}
+            ages = {path: [*map(int, found)] for path, found in numbers.items()}
     if not ages:
         return None
     path = max(sorted(ages), key=ages.__getitem__)
-    said = f"The newest of {counted(len(notes), 'note')} with {', '.join(kept.said)}"
+    filters = ", ".join(filtered.filter_texts)
+    description = f"The newest of {counted(len(notes), 'note')} with {filters}"
     # Of one that says nothing yet, all that there is.
-    passages = _main_passages(view, path, kept.allowed)
-    return ListQuestion(
-        kept, said, others=passages or tuple(one.id for one in view.chunks_of(path))
-    )
+    passages = _main_passages(view, path, filtered.allowed) or tuple(view.chunk_ids_of(path))
+    return ListQuestion(filtered, description, passages=passages)
 
 
-def _of_its_time(
-    question: VaultQuestion, plain: str, period: Period, asked: Narrowed, trace: Trace
+def _read_time_question(
+    question: VaultQuestion, plain: str, period: Period, filtered: FilteredQuery, trace: Trace
 ) -> ListQuestion | None:
     """Read a question for what was in a short time: it is searched for in daily notes of that time, of one
     without a year the last that has some, and in what speaks of it; None where they do not have its words.
@@ -458,30 +469,31 @@ def _of_its_time(
 
     if not period.is_short:
         return None
-    years = period.meant(plain, question)
+    years = period.candidate_periods(plain, question)
     period = next((one for one in years if daily(one.first, one.end)), period)
     first, end, is_open = period.first, period.end, period.end == date.max
     day = f"{first}" if end - first == one_day else ""
     days = day or f"{first} {'or later' if is_open else f'to {end - one_day}'}"
-    words = {*question.tokens({*telling(plain)} - DONE)}
-    there = set() if is_open else speaking_of(period, question)
-    own = {one for path in daily(first, end) for one in labels.chunk_ids(path)}
-    if own and words == set().union(*view.lexical.held(words, own).values()):
-        there = own
-    there = {*among(there | own, asked.allowed)}
-    held = set().union(*view.lexical.held(words, there).values())
+    words = {*question.tokens({*content_words(plain)} - ACTION_WORDS)}
+    mentioning = set() if is_open else find_period_chunks(period, question)
+    daily_chunks = {one for path in daily(first, end) for one in labels.chunk_ids(path)}
+    if daily_chunks and words == set().union(*view.lexical.held(words, daily_chunks).values()):
+        mentioning = daily_chunks
+    mentioning = {*keep_allowed(mentioning | daily_chunks, filtered.allowed)}
+    matched = set().union(*view.lexical.held(words, mentioning).values())
     # Nobody writes of yesterday what it is called today.
-    is_date = period.yearly or re.search(r"\d", asked.text) is not None
-    if not is_open and there & own and (len(words) < 2 - (not day) or 2 * len(held) >= len(words)):
+    is_date = period.yearly or re.search(r"\d", filtered.text) is not None
+    has_most_words = len(words) < 2 - (not day) or 2 * len(matched) >= len(words)
+    if not is_open and mentioning & daily_chunks and has_most_words:
         trace.warn(f"searched in what is dated {days} or speaks of it")
         text = f"{period.rest[: period.at]}{day}{period.rest[period.at :]}"
-        narrowed = asked._replace(allowed=frozenset(there))
+        in_period = filtered._replace(allowed=frozenset(mentioning))
         keeps = period.yearly or (day and is_date) or not text.strip()
-        return ListQuestion(narrowed if keeps else narrowed._replace(text=text))
-    few = not words and ASKS_OF_A_TIME.search(plain) is not None
+        return ListQuestion(in_period if keeps else in_period._replace(text=text))
+    asks_little = not words and ASKS_ABOUT_TIME.search(plain) is not None
     around = end <= question.today and daily(first - MONTH, end + MONTH)
-    if not labels.dated(*period.days) and (few or (around and len(words) == 1)):
-        if not (is_open or (is_date and there)):
-            return ListQuestion(asked, f"{NOTHING_LISTED_PREFIX}note is dated {days}.")
+    if not labels.dated(*period.iso_bounds) and (asks_little or (around and len(words) == 1)):
+        if not (is_open or (is_date and mentioning)):
+            return ListQuestion(filtered, f"{NOTHING_LISTED_PREFIX}note is dated {days}.")
         trace.warn(f"no note is dated {days}; this is what else speaks of it")
     return None

@@ -16,7 +16,7 @@ from pydantic import BeforeValidator, Field, ValidationError, create_model
 from notehop.app import models
 from notehop.app.models import text
 from notehop.app.models.notes import Seeds
-from notehop.app.models.query import FilterFields, Said, fault
+from notehop.app.models.query import FilterFields, NonBlankText, describe_error
 from notehop.app.problems import agent_text
 from notehop.config.errors import NotehopError, QueryError, UsageError
 from notehop.indexing.shown import on_one_line
@@ -75,10 +75,10 @@ class Tool:
         :raises QueryError: naming the argument that is missing, unknown or wrong; without its value.
         """
         kind = self.arguments
-        said = kind.by_own_names({name: one for name, one in given.items() if one is not None})
+        said = kind.resolve_names({name: one for name, one in given.items() if one is not None})
         wrong: list[str] = []
         for name in [one for one in said if one not in self.shown]:
-            meant = FilterFields.guessed.get(name, name)
+            meant = FilterFields.alternative_names.get(name, name)
             why = f"there is none; it takes {', '.join(self.shown)}"
             if "filters" in self.shown and meant in FilterFields.model_fields:
                 why = f'it is a filter; write "filters": {{"{meant}": …}}'
@@ -97,7 +97,7 @@ class Tool:
         except ValidationError as exc:
             for error in exc.errors()[:5]:
                 place = ".".join(map(str, error["loc"] or ("together",)))
-                wrong.append(f"{place[:LONGEST]}: {fault(error)[:LONGEST]}")
+                wrong.append(f"{place[:LONGEST]}: {describe_error(error)[:LONGEST]}")
             raise QueryError(f"wrong arguments: {'; '.join(wrong)}") from exc
 
 
@@ -149,17 +149,21 @@ class _AskArguments(models.Query):
 
 
 class _BrowseArguments(models.BrowseQuery):
-    guessed: ClassVar = {**models.BrowseQuery.guessed, "path": "seeds", "file": "seeds"}
+    alternative_names: ClassVar = {
+        **models.BrowseQuery.alternative_names,
+        "path": "seeds",
+        "file": "seeds",
+    }
 
 
 class _ReadArguments(models.Parameters):
-    guessed: ClassVar = {
+    alternative_names: ClassVar = {
         **dict.fromkeys(("note", "path", "file", "name"), "notes"),
         "heading": "section",
     }
 
     notes: Seeds
-    section: Said | None = None
+    section: NonBlankText | None = None
     from_line: int = Field(default=1, ge=1)
     outline_only: bool = False
 
@@ -197,7 +201,7 @@ def read_note(vault: VaultHandle, given: Any) -> str:
         parts.append(
             text.note_text(view, share, from_line=given.from_line, outline_only=given.outline_only)
         )
-        left -= min(share, text.tokens(parts[-1]))
+        left -= min(share, text.estimate_tokens(parts[-1]))
     return "\n\n".join(parts)
 
 

@@ -7,18 +7,18 @@ from typing import Annotated, ClassVar, Literal, Self
 from pydantic import BeforeValidator, Field, StringConstraints, model_validator
 
 from notehop.app.models.query import (
-    SOMETHING,
+    VISIBLE_CHARACTER,
     Direction,
     Filters,
+    NonBlankText,
     Parameters,
-    Said,
-    Strict,
-    at_most,
-    listed,
+    StrictModel,
+    as_list,
+    limit_items,
 )
 
 
-class NotePlace(Strict):
+class NotePlace(StrictModel):
     """A note; ``folder`` is empty at the vault's root."""
 
     path: str
@@ -26,7 +26,7 @@ class NotePlace(Strict):
     folder: str
 
 
-class OutlineEntry(Strict):
+class OutlineEntry(StrictModel):
     """A heading of a note; ``level`` from 1, ``line`` from 1."""
 
     level: int
@@ -34,7 +34,7 @@ class OutlineEntry(Strict):
     line: int
 
 
-class NoteLink(Strict):
+class NoteLink(StrictModel):
     """A link from or to a note, with the sentence that holds it; ``written`` is the name or path that it
     gives its target."""
 
@@ -49,7 +49,7 @@ class NoteLink(Strict):
     fragment: str | None = None
 
 
-class Mention(Strict):
+class Mention(StrictModel):
     """A place where another note says this note's name without linking to it."""
 
     path: str
@@ -86,13 +86,13 @@ class NoteView(NotePlace):
     pending: int | None = None
 
 
-MOST_SEEDS = 20  # notes that one browse starts from
+MAX_BROWSE_SEEDS = 20  # notes that one browse starts from
 
 Seeds = Annotated[
-    list[Said],
-    at_most(MOST_SEEDS),
-    BeforeValidator(listed),
-    Field(min_length=1, max_length=MOST_SEEDS),
+    list[NonBlankText],
+    limit_items(MAX_BROWSE_SEEDS),
+    BeforeValidator(as_list),
+    Field(min_length=1, max_length=MAX_BROWSE_SEEDS),
 ]
 
 
@@ -102,7 +102,7 @@ class BrowseQuery(Parameters):
     A seed is a path, a title or an alias.
     """
 
-    guessed: ClassVar = {"notes": "seeds", "note": "seeds", "limit": "max"}
+    alternative_names: ClassVar = {"notes": "seeds", "note": "seeds", "limit": "max"}
 
     seeds: Seeds
     depth: int = Field(default=1, ge=1, le=2)
@@ -112,7 +112,7 @@ class BrowseQuery(Parameters):
     filters: Filters = Field(default_factory=Filters)
 
 
-class BrowsedSeed(Strict):
+class BrowsedSeed(StrictModel):
     """A note that a browse started from, and what it was asked by."""
 
     asked: str
@@ -121,7 +121,7 @@ class BrowsedSeed(Strict):
     uri: str
 
 
-class BrowsedLink(Strict):
+class BrowsedLink(StrictModel):
     """A link on the way to a note: the note that holds it, where it leads, and its sentence."""
 
     source: str
@@ -153,7 +153,7 @@ class BrowsedNote(NotePlace):
     written_by: str | None = None
 
 
-class BrowseResult(Strict):
+class BrowseResult(StrictModel):
     """What lies around the seeds, best first; ``total`` counts what there is beyond ``max``."""
 
     seeds: list[BrowsedSeed]
@@ -176,7 +176,7 @@ class GraphNode(NotePlace):
     uri: str
 
 
-class GraphEdge(Strict):
+class GraphEdge(StrictModel):
     """The links of one note to another, ``count`` of them."""
 
     source: str
@@ -184,7 +184,7 @@ class GraphEdge(Strict):
     count: int
 
 
-class GraphView(Strict):
+class GraphView(StrictModel):
     """Notes and the links between them; ``total`` counts the notes that are near, shown or not."""
 
     nodes: list[GraphNode]
@@ -197,13 +197,13 @@ class GraphView(Strict):
 class SuggestQuery(Parameters):
     """The note for which links are wanted, a path, title or alias; None for the whole vault."""
 
-    guessed: ClassVar = {"path": "note", "file": "note", "max": "limit"}
+    alternative_names: ClassVar = {"path": "note", "file": "note", "max": "limit"}
 
-    note: Said | None = None
+    note: NonBlankText | None = None
     limit: int = Field(default=10, ge=1, le=100)
 
 
-class Suggestion(Strict):
+class Suggestion(StrictModel):
     """A link that the vault may lack: ``link`` is what to insert at ``line`` of the note ``source``.
 
     ``mention``: the source says the name of ``target``; ``alike``: they speak of the same;
@@ -223,7 +223,7 @@ class Suggestion(Strict):
     uri: str
 
 
-class Suggestions(Strict):
+class Suggestions(StrictModel):
     """Links that a note, or the vault, may lack, the most likely first."""
 
     suggestions: list[Suggestion]
@@ -248,7 +248,7 @@ class ThemeNote(NotePlace):
     uri: str
 
 
-class ThemeView(Strict):
+class ThemeView(StrictModel):
     """Notes that are linked with one another more than with the rest of the vault.
 
     ``id`` is of the note that it is named after. ``summary`` is what its first note says, unless
@@ -264,7 +264,7 @@ class ThemeView(Strict):
     notes: list[ThemeNote]
 
 
-class ThemesResult(Strict):
+class ThemesResult(StrictModel):
     """The themes, the largest first.
 
     ``total`` counts the themes that there are beyond ``max``; ``small`` the notes in groups that
@@ -281,14 +281,14 @@ class ThemesResult(Strict):
     pending: int | None = None
 
 
-class PropertyUse(Strict):
+class PropertyUse(StrictModel):
     """How many notes have a property, and its most frequent values."""
 
     notes: int
     values: list[str]
 
 
-class VaultOverview(Strict):
+class VaultOverview(StrictModel):
     """What the notes of a vault can be filtered by, with the number of notes of each, most first.
 
     All but folders stand without case. A tag and a folder
@@ -308,27 +308,29 @@ class VaultOverview(Strict):
     pending: int | None = None
 
 
-MOST_TAGS = 50  # tags of one note
+MAX_CAPTURE_TAGS = 50  # tags of one note
 
-SAYS_SOMETHING = r"[^\u0000-@\[-^`{-\u00bf\u2000-\u206f\u2e00-\u2e7f\u3000\ufeff]"
+TAG_CHARACTER = r"[^\u0000-@\[-^`{-\u00bf\u2000-\u206f\u2e00-\u2e7f\u3000\ufeff]"
 """A sign that makes a text a tag, for programs that read the schema; more is taken."""
 
 _Tag = Annotated[
     str,
     StringConstraints(min_length=1, max_length=100),
-    Field(json_schema_extra={"pattern": SAYS_SOMETHING}),
+    Field(json_schema_extra={"pattern": TAG_CHARACTER}),
 ]
 
 
 class CaptureQuery(Parameters):
     """A text to keep as a new note. Without a title, its first line names it."""
 
-    guessed: ClassVar = {"content": "text", "tag": "tags"}
+    alternative_names: ClassVar = {"content": "text", "tag": "tags"}
 
-    text: Annotated[str, StringConstraints(min_length=1, max_length=200_000, pattern=SOMETHING)]
+    text: Annotated[
+        str, StringConstraints(min_length=1, max_length=200_000, pattern=VISIBLE_CHARACTER)
+    ]
     title: Annotated[str, StringConstraints(max_length=200)] | None = None
-    tags: Annotated[list[_Tag], at_most(MOST_TAGS), BeforeValidator(listed)] = Field(
-        default_factory=list, max_length=MOST_TAGS
+    tags: Annotated[list[_Tag], limit_items(MAX_CAPTURE_TAGS), BeforeValidator(as_list)] = Field(
+        default_factory=list, max_length=MAX_CAPTURE_TAGS
     )
 
 
@@ -344,7 +346,7 @@ class Connection(NotePlace):
     written_by: str | None = None
 
 
-class Captured(Strict):
+class Captured(StrictModel):
     """The note that was written: its ``path`` in the vault, also as ``filename``."""
 
     filename: str
@@ -353,6 +355,6 @@ class Captured(Strict):
     connections: list[Connection] = Field(default_factory=list, max_length=5)
 
     @model_validator(mode="after")
-    def _named_twice(self) -> Self:
+    def _set_path(self) -> Self:
         self.path = self.filename
         return self

@@ -19,10 +19,10 @@ from pydantic_core import InitErrorDetails, PydanticCustomError, PydanticKnownEr
 
 from notehop.config.errors import QueryError
 
-MOST_FIELDS = 100  # fields that an object may have, known or not
+MAX_FIELDS = 100  # fields that an object may have, known or not
 
 
-def at_most(most: int) -> BeforeValidator:
+def limit_items(most: int) -> BeforeValidator:
     """Refuse a longer list or mapping before any of its values is looked at: a bound of the field is
     looked at last, when every value that is wrong has been told."""
 
@@ -37,12 +37,12 @@ def at_most(most: int) -> BeforeValidator:
     return BeforeValidator(check)
 
 
-def listed(value: Any) -> list[Any]:
+def as_list(value: Any) -> list[Any]:
     """One value where a list of them may stand, as a list."""
     return list(value) if isinstance(value, list | tuple) else [value]
 
 
-class Strict(BaseModel):
+class StrictModel(BaseModel):
     """A model that refuses unknown keys."""
 
     # Each is built when it is first used: a command uses few of them.
@@ -66,33 +66,33 @@ def refuse_unknown(model: type[BaseModel], given: Mapping[Any, Any]) -> None:
         raise ValidationError.from_exception_data(model.__name__, wrong)
 
 
-class Parameters(Strict):
+class Parameters(StrictModel):
     """A part of a request: a value of another type (``"5"`` or ``true`` for 5) is refused too.
-    ``guessed`` are names that other tools have for a field, by which it is taken as well."""
+    ``alternative_names`` are those that other tools have for a field, by which it is taken as well."""
 
     model_config = ConfigDict(strict=True, defer_build=False)
 
-    guessed: ClassVar[dict[str, str]] = {}
+    alternative_names: ClassVar[dict[str, str]] = {}
 
     @classmethod
-    def by_own_names(cls, fields: Mapping[str, Any]) -> dict[str, Any]:
-        """The fields of a request, those with a guessed name by their own."""
+    def resolve_names(cls, fields: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the fields of a request by their own names."""
         found = dict(fields)
-        for guess, name in cls.guessed.items():
+        for guess, name in cls.alternative_names.items():
             if guess in found and name not in found:
                 found[name] = found.pop(guess)
         return found
 
     @model_validator(mode="before")
     @classmethod
-    def _few(cls, value: Any) -> Any:
+    def _check_fields(cls, value: Any) -> Any:
         if not isinstance(value, Mapping):
             return value
-        if len(value) > MOST_FIELDS:
+        if len(value) > MAX_FIELDS:
             raise PydanticCustomError(
-                "too_many_fields", "has more than {most} fields", {"most": MOST_FIELDS}
+                "too_many_fields", "has more than {most} fields", {"most": MAX_FIELDS}
             )
-        found = cls.by_own_names(value)
+        found = cls.resolve_names(value)
         refuse_unknown(cls, found)
         # To JSON 5.0 and 5 are one number (RFC 8259, 6).
         return {
@@ -104,12 +104,12 @@ class Parameters(Strict):
 ParametersT = TypeVar("ParametersT", bound=Parameters)
 
 
-SOMETHING = r"[^\s\x00-\x1f\x7f-\x9f]"  # A sign that a file can hold and that is no blank
+VISIBLE_CHARACTER = r"[^\s\x00-\x1f\x7f-\x9f]"  # A sign that a file can hold and that is no blank
 
-_WRONG = {
+_ERROR_TEXTS = {
     "missing": "it is missing",
     r"\S": "it is empty",
-    SOMETHING: "it is empty",
+    VISIBLE_CHARACTER: "it is empty",
     "string_pattern_mismatch": "it is not written as {pattern}",
     "string_too_short": "it is empty",
     "string_too_long": "it has more than {max_length} characters",
@@ -129,14 +129,14 @@ _WRONG = {
 programmers."""
 
 
-def fault(error: Mapping[str, Any]) -> str:
-    """What is wrong, of an error of pydantic, in plain words."""
+def describe_error(error: Mapping[str, Any]) -> str:
+    """Describe an error of pydantic in plain words."""
     context = error.get("ctx", {})
-    told = _WRONG.get(context.get("pattern", ""), _WRONG.get(error["type"]))
+    told = _ERROR_TEXTS.get(context.get("pattern", ""), _ERROR_TEXTS.get(error["type"]))
     return str(error["msg"]) if told is None else told.format(**context)
 
 
-def as_query(
+def make_query(
     model: type[ParametersT],
     query: str | Parameters | Mapping[str, Any],
     options: Mapping[str, Any] | None = None,
@@ -159,75 +159,84 @@ def as_query(
     try:
         return model(**fields)
     except ValidationError as exc:
-        told = [f"{'.'.join(map(str, error['loc']))}: {fault(error)}" for error in exc.errors()]
+        told = [
+            f"{'.'.join(map(str, error['loc']))}: {describe_error(error)}" for error in exc.errors()
+        ]
         raise QueryError(f"the query cannot be run: {'; '.join(told)}") from exc
 
 
-MOST = 100  # values of one filter
+MAX_FILTER_VALUES = 100  # values of one filter
 
-DAY = (
+DAY_PATTERN = (
     r"^([1-9][0-9]{3}([-/.](0?[1-9]|1[0-2])([-/.](0?[1-9]|[12][0-9]|3[01]))?)?"
     r"|[0-9]{1,3}[dwmy]|today|yesterday)$"
 )
 """How days are mostly written, for programs that read the schema; more is taken."""
 
-Said = Annotated[str, StringConstraints(min_length=1, max_length=1_000, pattern=r"\S")]
+NonBlankText = Annotated[str, StringConstraints(min_length=1, max_length=1_000, pattern=r"\S")]
 """A value as it would stand in a query; white space alone is none."""
 
-Several = Annotated[
-    list[Said],
-    at_most(MOST),
-    BeforeValidator(listed, json_schema_input_type=Said | list[Said]),
-    Field(max_length=MOST),
+TextList = Annotated[
+    list[NonBlankText],
+    limit_items(MAX_FILTER_VALUES),
+    BeforeValidator(as_list, json_schema_input_type=NonBlankText | list[NonBlankText]),
+    Field(max_length=MAX_FILTER_VALUES),
 ]
 
-PropertyValue = Said | bool | int | float
+PropertyValue = NonBlankText | bool | int | float
 
-SeveralValues = Annotated[
+PropertyValues = Annotated[
     list[PropertyValue],
-    at_most(MOST),
-    BeforeValidator(listed, json_schema_input_type=PropertyValue | list[PropertyValue]),
-    Field(max_length=MOST),
+    limit_items(MAX_FILTER_VALUES),
+    BeforeValidator(as_list, json_schema_input_type=PropertyValue | list[PropertyValue]),
+    Field(max_length=MAX_FILTER_VALUES),
 ]
 
 
 class FilterFields(Parameters):
     """What notes must have. A field that takes several values takes one as well."""
 
-    guessed: ClassVar = {"tags": "tag", "folder": "path", "types": "type", "phrase": "phrases"}
+    alternative_names: ClassVar = {
+        "tags": "tag",
+        "folder": "path",
+        "types": "type",
+        "phrase": "phrases",
+    }
 
-    tag: Several = Field(
+    tag: TextList = Field(
         default_factory=list,
         description="Tags that a note has, all of them, with or without #; a tag takes those "
         "nested in it, too.",
     )
-    path: Several = Field(
+    path: TextList = Field(
         default_factory=list,
         description="Folders, notes or globs (*, **, ?), relative to the vault, one of which "
         "a note is in.",
     )
-    after: Said | None = Field(
+    after: NonBlankText | None = Field(
         default=None,
         description="The day from which a note is on: 2026-10-07, 2026-10, 2026, today, "
         "yesterday, or a time ago (7d, 2w, 3m, 1y).",
-        json_schema_extra={"pattern": DAY},
+        json_schema_extra={"pattern": DAY_PATTERN},
     )
-    before: Said | None = Field(
+    before: NonBlankText | None = Field(
         default=None,
         description="The day before which a note is, itself not included; as for after.",
-        json_schema_extra={"pattern": DAY},
+        json_schema_extra={"pattern": DAY_PATTERN},
     )
-    type: Several = Field(
+    type: TextList = Field(
         default_factory=list, description="Page types, one of which a note is of."
     )
-    properties: Annotated[dict[Said, SeveralValues], at_most(MOST)] = Field(
-        default_factory=dict,
-        max_length=MOST,
-        json_schema_extra={"propertyNames": {"pattern": r"\S", "maxLength": 1_000}},
-        description="Keys of front matter, with the values that a note has there, all of them; "
-        "keys of nested values are joined by a dot.",
+    properties: Annotated[dict[NonBlankText, PropertyValues], limit_items(MAX_FILTER_VALUES)] = (
+        Field(
+            default_factory=dict,
+            max_length=MAX_FILTER_VALUES,
+            json_schema_extra={"propertyNames": {"pattern": r"\S", "maxLength": 1_000}},
+            description="Keys of front matter, with the values that a note has there, all of them; "
+            "keys of nested values are joined by a dot.",
+        )
     )
-    phrases: Several = Field(
+    phrases: TextList = Field(
         default_factory=list,
         description="Words that stand one after the other in a passage, all of these phrases.",
     )
@@ -275,7 +284,7 @@ class BaseQuery(Parameters):
     for notes that no link leads to; None does so for an answer.
     """
 
-    guessed: ClassVar = {"question": "query", "q": "query", "limit": "top_k"}
+    alternative_names: ClassVar = {"question": "query", "q": "query", "limit": "top_k"}
 
     query: str
     filters: Filters = Field(default_factory=Filters)
@@ -304,7 +313,7 @@ class SearchQuery(BaseQuery):
     min_score: float | None = Field(default=None, ge=0, le=1)
 
 
-MOST_TEXTS = 64  # texts of one request
+MAX_EMBED_TEXTS = 64  # texts of one request
 
 
 class EmbedQuery(Parameters):
@@ -312,12 +321,12 @@ class EmbedQuery(Parameters):
 
     texts: Annotated[
         list[Annotated[str, StringConstraints(min_length=1, max_length=10_000)]],
-        at_most(MOST_TEXTS),
-    ] = Field(min_length=1, max_length=MOST_TEXTS)
+        limit_items(MAX_EMBED_TEXTS),
+    ] = Field(min_length=1, max_length=MAX_EMBED_TEXTS)
     kind: Literal["query", "passage"] = "query"
 
 
-class Embedded(Strict):
+class Embedded(StrictModel):
     """Vectors of length 1, in the order of the texts."""
 
     model: str

@@ -7,7 +7,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field
 
-from notehop.app.models.query import Strict
+from notehop.app.models.query import StrictModel
 from notehop.app.models.status import Problem
 
 Support: TypeAlias = Literal["high", "partial", "none"]
@@ -18,7 +18,7 @@ Flag: TypeAlias = Literal["uncited", "unsupported", "context"]
 say it; or it names connected notes alone, which are context and no evidence."""
 
 
-class Evidence(Strict):
+class Evidence(StrictModel):
     """The words of one source that support a sentence best, as they stand there. ``heading`` is the one
     above them; ``lines`` count from 1 and include both ends; ``uri`` opens the heading or block.
     ``support`` is None for a quote, where nothing is compared."""
@@ -31,7 +31,7 @@ class Evidence(Strict):
     uri: str
 
 
-class Claim(Strict):
+class Claim(StrictModel):
     """A sentence, list item or table row of an answer, and what supports it.
 
     ``span`` is its half-open range of characters (code points) in the answer; claims stand in its order
@@ -62,17 +62,17 @@ class Claim(Strict):
         return "its sources do not say it" if self.flag == "unsupported" else ""
 
 
-def doubts(claims: Iterable[Claim]) -> list[str]:
+def list_doubts(claims: Iterable[Claim]) -> list[str]:
     """The sentences that are not to be taken on trust, a line each, with the reason."""
-    return [f"{_short(claim.text)} ({claim.doubt})" for claim in claims if claim.doubt]
+    return [f"{_shorten(claim.text)} ({claim.doubt})" for claim in claims if claim.doubt]
 
 
-def _short(text: str) -> str:
+def _shorten(text: str) -> str:
     words = " ".join(text.split())
     return words if len(words) <= 160 else f"{words[:159].rstrip()}…"
 
 
-class LeftOut(Strict):
+class LeftOut(StrictModel):
     """A source (``[3]``) or connected note (``C1``) that the language model was not shown for want of
     room, with about how many tokens it has."""
 
@@ -88,7 +88,7 @@ Page: TypeAlias = Annotated[int | None, Field(ge=1, exclude_if=lambda page: page
 """The page of a PDF, counted from 1; not there for other files."""
 
 
-class SecondLook(Strict):
+class SecondLook(StrictModel):
     """The source that led to another one, and the words that the two share and the query lacks."""
 
     path: str
@@ -96,7 +96,7 @@ class SecondLook(Strict):
     words: list[str]
 
 
-class Source(Strict):
+class Source(StrictModel):
     """A chunk that may be cited. ``lines`` count from 1 and include both ends; ``page`` is that of a PDF.
 
     ``score`` is the fused score: comparable within one reply only. ``relevance``, 0 to 1, compares
@@ -142,7 +142,7 @@ class Citation(Source):
     quote_uri: str = ""
 
 
-class LinkedFrom(Strict):
+class LinkedFrom(StrictModel):
     """The place whose link brought a connected note."""
 
     path: str
@@ -151,7 +151,7 @@ class LinkedFrom(Strict):
     sentence: str
 
 
-class ConnectedNote(Strict):
+class ConnectedNote(StrictModel):
     """A note one link away from a source: context, never a citation."""
 
     label: str
@@ -167,7 +167,7 @@ class ConnectedNote(Strict):
     evidence: dict[str, float | int | str | None] | None = None
 
 
-class Explanation(Strict):
+class Explanation(StrictModel):
     """How a query was weighed, when it asks to explain.
 
     ``about`` is what of the query its subject was looked for in, ``rule`` the rule of docs/filters.md
@@ -189,7 +189,7 @@ class Explanation(Strict):
     counts: dict[str, dict[str, int | str]] = Field(default_factory=dict)
 
 
-class Reply(Strict):
+class Reply(StrictModel):
     """What every reply carries beside its results.
 
     ``filters`` are those that were applied, as they are written in a query. ``searched_for`` maps
@@ -210,7 +210,7 @@ class Reply(Strict):
     pending: int | None = None
 
 
-class ConversationTurn(Strict):
+class ConversationTurn(StrictModel):
     """Where an answer stands in its conversation.
 
     ``turn`` counts from 1, which says that nothing was said before, or that it was forgotten.
@@ -268,42 +268,42 @@ class SearchResult(Reply):
         return search_text(self, 2_000, "All of them: result.hits.")
 
 
-class SourcesEvent(Strict):
+class SourcesEvent(StrictModel):
     """First: what may be cited."""
 
     event: Literal["sources"] = "sources"
     sources: list[Source]
 
 
-class ConnectedEvent(Strict):
+class ConnectedEvent(StrictModel):
     """Then: what is context, and never cited."""
 
     event: Literal["connected"] = "connected"
     connected_notes: list[ConnectedNote]
 
 
-class TokenEvent(Strict):
+class TokenEvent(StrictModel):
     """Then, any number of times: more of the answer."""
 
     event: Literal["token"] = "token"
     text: str
 
 
-class ResetEvent(Strict):
+class ResetEvent(StrictModel):
     """Before ``done``, where a model broke off or what it wrote could not be kept: this is in its place."""
 
     event: Literal["reset"] = "reset"
     text: str
 
 
-class DoneEvent(Strict):
+class DoneEvent(StrictModel):
     """Last: the whole answer, its citations checked. Its text is what holds."""
 
     event: Literal["done"] = "done"
     answer: Answer
 
 
-class ErrorEvent(Strict):
+class ErrorEvent(StrictModel):
     """Last, in place of ``done``: why there is no answer."""
 
     event: Literal["error"] = "error"

@@ -6,12 +6,12 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
-from notehop.app.models.query import Strict
+from notehop.app.models.query import StrictModel
 from notehop.indexing.stores.model import Holder
 from notehop.indexing.watch.state import WatchState
 
 
-class LanguageModelNow(Strict):
+class LanguageModelNow(StrictModel):
     """The language model that the settings name; nothing was asked to tell this. ``host`` is None for one
     in this process. ``allowed``: it may get text, being local or named by ``privacy.allow_hosts``."""
 
@@ -23,7 +23,7 @@ class LanguageModelNow(Strict):
     problem: str | None
 
 
-class VectorServerNow(Strict):
+class VectorServerNow(StrictModel):
     """The Chroma server that searches ask, as it answers now.
 
     ``generation`` is the one that it holds whole, ``chunks`` its passages, ``toward`` the generation
@@ -40,7 +40,7 @@ class VectorServerNow(Strict):
     problem: str | None = None
 
 
-class EgressHost(Strict):
+class EgressHost(StrictModel):
     """What went to a host, as far as the log goes back; times are in seconds since the epoch. ``calls``
     counts every try, ``failed`` those that brought no whole answer; bytes are those of texts alone."""
 
@@ -79,7 +79,7 @@ class EgressCall(BaseModel):
     error: str | None = None
 
 
-class EgressReport(Strict):
+class EgressReport(StrictModel):
     """What the egress log of an index says: ``hosts`` by what they got, ``calls`` newest first."""
 
     log: str
@@ -87,7 +87,7 @@ class EgressReport(Strict):
     calls: list[EgressCall]
 
 
-class Health(Strict):
+class Health(StrictModel):
     """Whether a server is up: ``live`` answers at all, ``ready`` without loading anything first.
 
     The others are told to those only who may ask the server everything else.
@@ -110,14 +110,14 @@ class Problem(BaseModel):
     errors: list[dict[str, Any]] | None = None
 
 
-class Kept(Strict):
+class Kept(StrictModel):
     """A note or file that is not in the index, and why."""
 
     path: str
     reason: str
 
 
-class PendingChanges(Strict):
+class PendingChanges(StrictModel):
     """Notes that the next index run would read, keep out or forget."""
 
     read: int
@@ -125,7 +125,7 @@ class PendingChanges(Strict):
     gone: int
 
 
-class ServerNow(Strict):
+class ServerNow(StrictModel):
     """The server that answers for this index; ``started`` is in seconds since the epoch."""
 
     url: str
@@ -133,7 +133,7 @@ class ServerNow(Strict):
     started: float
 
 
-class EnrichedTexts(Strict):
+class EnrichedTexts(StrictModel):
     """Texts of one kind that notes should have: how many there are, how many are not."""
 
     kind: Literal["summary", "header"]
@@ -141,7 +141,7 @@ class EnrichedTexts(Strict):
     lack: int
 
 
-class NotWritten(Strict):
+class NotWritten(StrictModel):
     """A text that the language model did not write, and why."""
 
     path: str
@@ -149,7 +149,7 @@ class NotWritten(Strict):
     reason: str
 
 
-class EnrichmentNow(Strict):
+class EnrichmentNow(StrictModel):
     """What was written about the notes. ``stopped`` says why the last run did not do all of it;
     ``failed`` is among what is lacking."""
 
@@ -159,7 +159,7 @@ class EnrichmentNow(Strict):
     at: float | None
 
 
-class IndexStatus(Strict):
+class IndexStatus(StrictModel):
     """What an index holds; what there is none of is None.
 
     ``catalog`` is the file, or the database on a server, that holds its rows. ``failure`` says why the
@@ -203,7 +203,7 @@ class IndexStatus(Strict):
     enrichment: EnrichmentNow | None = None
 
 
-class VaultNow(Strict):
+class VaultNow(StrictModel):
     """A vault of a server.
 
     ``name`` is what it goes by there, ``vault`` the name of its folder, as the app has it, ``folder``
@@ -217,7 +217,7 @@ class VaultNow(Strict):
     default: bool
 
 
-class VaultList(Strict):
+class VaultList(StrictModel):
     """The vaults of a server that may be asked with the token that was shown, the default first."""
 
     vaults: list[VaultNow]

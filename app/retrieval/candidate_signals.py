@@ -14,23 +14,23 @@ from datetime import UTC, date, datetime, time
 from functools import lru_cache
 
 from notehop.app.retrieval.components import Hits
-from notehop.app.retrieval.filters import AllowedChunks, among
-from notehop.app.retrieval.intents import Subject
+from notehop.app.retrieval.filters import AllowedChunks, keep_allowed
+from notehop.app.retrieval.intents import SubjectFinder
 from notehop.indexing.stores.model import ChunkId, NoteRow
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.vault.dates import day_in_name
 
-DAY = 86_400.0  # seconds
+DAY_S = 86_400.0  # seconds
 
-HALF_LIFE = 30 * DAY
-WINDOW = 120 * DAY
+HALF_LIFE_S = 30 * DAY_S
+MAX_AGE_S = 120 * DAY_S
 """Past the window a note grows no older: four half-lives leave one sixteenth, never nothing."""
 
 _PERIOD = re.compile(r"(?P<year>\d{4})-(?:[Ww](?P<week>\d{2})|(?P<month>\d{2}))")
 
 
 @lru_cache(maxsize=50_000)
-def day_of(path: str) -> float | None:
+def date_in_path(path: str) -> float | None:
     """The day in the name of a note, of a week or a month (``2026-W41``, ``2026-10``) its first, in seconds
     since the epoch (noon, UTC, which is on that day nearly anywhere); None if it has none."""
     day = day_in_name(path)
@@ -42,31 +42,31 @@ def day_of(path: str) -> float | None:
     return None if day is None else datetime.combine(day, time(12), UTC).timestamp()
 
 
-def own_time(note: NoteRow) -> float | None:
-    """When a note says itself that it was worked on last; None where only its file says so: the day in
+def stated_time(note: NoteRow) -> float | None:
+    """Return when a note itself says that it was last worked on; None where only its file says so: the day in
     its name, whatever a tool wrote into it since, else its properties, last change before creation."""
-    day = day_of(note.path)
+    day = date_in_path(note.path)
     if day is not None:
         return day
     return note.modified if note.modified != note.mtime_ns / 1e9 else note.created
 
 
-def worked_on(note: NoteRow) -> float:
-    """When a note was last worked on, in seconds since the epoch, as it says or else its file."""
-    own = own_time(note)
+def last_worked_on(note: NoteRow) -> float:
+    """Return when a note was last worked on, in seconds since the epoch, as it says or else its file."""
+    own = stated_time(note)
     return note.modified if own is None else own
 
 
-def recency(worked_on: float, now: float) -> float:
+def recency_score(worked_on: float, now: float) -> float:
     """1 for a note changed now or in the future, halved every 30 days, for 120 at most."""
-    age = min(max(now - worked_on, 0.0), WINDOW)
-    return float(0.5 ** (age / HALF_LIFE))
+    age = min(max(now - worked_on, 0.0), MAX_AGE_S)
+    return float(0.5 ** (age / HALF_LIFE_S))
 
 
 def _newest(times: Iterable[float], now: float) -> float | None:
     """The newest of the times that is not to come: a day in the future is a plan or a mistake."""
     # It is tomorrow somewhere.
-    return max((one for one in times if one <= now + DAY), default=None)
+    return max((one for one in times if one <= now + DAY_S), default=None)
 
 
 def best_by_note(view: Snapshot, candidates: Iterable[ChunkId], most: int) -> dict[str, ChunkId]:
@@ -82,16 +82,18 @@ def best_by_note(view: Snapshot, candidates: Iterable[ChunkId], most: int) -> di
     return found
 
 
-GRAPH_NOTES = 30  # best notes whose links count: those behind them are chance hits of one signal
+MAX_GRAPH_NOTES = (
+    30  # best notes whose links count: those behind them are chance hits of one signal
+)
 
 
-def by_links(view: Snapshot, candidates: Sequence[ChunkId], k: int) -> Hits:
+def rank_by_links(view: Snapshot, candidates: Sequence[ChunkId], k: int) -> Hits:
     """Rank notes among the candidates by the links that others among them hold to them.
 
     A backlink counts 1 / (``k`` + rank of the note that holds it), so that a hub that everybody links
     to gains nothing by that; ``k`` is the rank offset of the fusion. Ties break by PageRank.
     """
-    best = best_by_note(view, candidates, GRAPH_NOTES)
+    best = best_by_note(view, candidates, MAX_GRAPH_NOTES)
     rank = {path: at for at, path in enumerate(best, start=1)}
     links = {
         (link.path, link.target_path)
@@ -106,10 +108,10 @@ def by_links(view: Snapshot, candidates: Sequence[ChunkId], k: int) -> Hits:
     return [(best[path], votes[path]) for path in order]
 
 
-RECENCY_NOTES = 50  # best notes that are ranked: a new note far down is one of chance
+MAX_RECENCY_NOTES = 50  # best notes that are ranked: a new note far down is one of chance
 
 
-def by_recency(view: Snapshot, candidates: Sequence[ChunkId], now: float) -> Hits:
+def rank_by_recency(view: Snapshot, candidates: Sequence[ChunkId], now: float) -> Hits:
     """Rank notes among the candidates by when they were worked on, newest first, ties of a day as found.
 
     Their age is counted from the newest of them that is not to come: the same notes give the same
@@ -118,30 +120,32 @@ def by_recency(view: Snapshot, candidates: Sequence[ChunkId], now: float) -> Hit
 
     :returns: the best chunk of each note; the score halves every 30 days, from 1.
     """
-    best = best_by_note(view, candidates, RECENCY_NOTES)
+    best = best_by_note(view, candidates, MAX_RECENCY_NOTES)
     notes = view.notes_at(best)
-    saying = {path: own for path, note in notes.items() if (own := own_time(note)) is not None}
-    said = _newest(saying.values(), now)
+    saying = {
+        path: stated for path, note in notes.items() if (stated := stated_time(note)) is not None
+    }
+    last_stated = _newest(saying.values(), now)
     others = {path: note.modified for path, note in notes.items() if path not in saying}
-    if said is not None:
-        others = {path: time for path, time in others.items() if time <= said + WINDOW}
+    if last_stated is not None:
+        others = {path: time for path, time in others.items() if time <= last_stated + MAX_AGE_S}
     times = saying | others
     last = _newest(times.values(), now)
     if last is None:
         return []
     recent = {path: times[path] for path in best if path in times}
-    recent = {path: time for path, time in recent.items() if last - WINDOW < time <= last}
-    order = sorted(recent, key=lambda path: -(recent[path] // DAY))
-    return [(best[path], recency(recent[path], last)) for path in order]
+    recent = {path: time for path, time in recent.items() if last - MAX_AGE_S < time <= last}
+    order = sorted(recent, key=lambda path: -(recent[path] // DAY_S))
+    return [(best[path], recency_score(recent[path], last)) for path in order]
 
 
-RECENT_WINDOW = 30 * DAY  # how far behind the last news a note may be
-RECENT_NOTES = 3  # notes that are brought: more would take the places of the subject itself
+RECENT_WINDOW_S = 30 * DAY_S  # how far behind the last news a note may be
+MAX_RECENT_NOTES = 3  # notes that are brought: more would take the places of the subject itself
 
 
-def recent_notes(
+def rank_recent_notes(
     view: Snapshot,
-    subject: Subject,
+    subject: SubjectFinder,
     candidates: Sequence[ChunkId],
     now: float,
     allowed: AllowedChunks = None,
@@ -155,33 +159,33 @@ def recent_notes(
     """
     # Note -> the first of its chunks that links to the subject, of notes outside it.
     holding: dict[str, ChunkId] = {}
-    about = subject.notes(candidates)
+    about = subject.find_notes(candidates)
     for link in view.links_to(about):
         if link.path not in holding and link.path not in about:
             ids = [link.chunk_id] if link.chunk_id else view.chunk_ids_of(link.path)
-            for chunk_id in among(ids, allowed)[:1]:
+            for chunk_id in keep_allowed(ids, allowed)[:1]:
                 holding[link.path] = chunk_id
-    days = {path: day for path in holding if (day := day_of(path)) is not None}
-    found = _last(days, now)
-    if len(found) < RECENT_NOTES:
+    days = {path: day for path in holding if (day := date_in_path(path)) is not None}
+    times_by_note = _newest_in_window(days, now)
+    if len(times_by_note) < MAX_RECENT_NOTES:
         # Not read before they are needed: an old hub has thousands of notes that link to it.
         notes = view.notes_at(path for path in holding if path not in days)
         days |= {path: note.created for path, note in notes.items() if note.created is not None}
         others = [note for path, note in notes.items() if path not in days]
         # Where some say it themselves, the files of the others do not count: in a vault that was
         # copied they are all of that day.
-        saying = [note for note in others if own_time(note) is not None] or others
-        news = _last(days | {note.path: worked_on(note) for note in saying}, now)
-        found = {path: time for path, time in news.items() if path in days} | news
-    last = max(found.values(), default=0.0)
-    first = list(found.items())[:RECENT_NOTES]
-    return [(holding[path], recency(time, last)) for path, time in first]
+        saying = [note for note in others if stated_time(note) is not None] or others
+        news = _newest_in_window(days | {note.path: last_worked_on(note) for note in saying}, now)
+        times_by_note = {path: time for path, time in news.items() if path in days} | news
+    last = max(times_by_note.values(), default=0.0)
+    first = list(times_by_note.items())[:MAX_RECENT_NOTES]
+    return [(holding[path], recency_score(time, last)) for path, time in first]
 
 
-def _last(times: dict[str, float], now: float) -> dict[str, float]:
-    """Those of the window that ends with the newest, newest first, ties by path."""
+def _newest_in_window(times: dict[str, float], now: float) -> dict[str, float]:
+    """Keep the times in the window that ends with the newest, newest first, ties by path."""
     last = _newest(times.values(), now)
     if last is None:
         return {}
-    near = [path for path, time in times.items() if last - RECENT_WINDOW <= time <= last]
+    near = [path for path, time in times.items() if last - RECENT_WINDOW_S <= time <= last]
     return {path: times[path] for path in sorted(near, key=lambda path: (-times[path], path))}

@@ -1,4 +1,4 @@
-"""What the parts of the chain share: the query that carries its generation and its trace, their base classes,
+"""The shared parts of the chain: the query that carries its generation and its trace, their base classes,
 the nodes of chunks, and where hits stand in the index."""
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from notehop.indexing.stores.reader import Snapshot
 
 if TYPE_CHECKING:
     from notehop.app.retrieval.freshness import CurrentView
-    from notehop.app.retrieval.relevance import Word
+    from notehop.app.retrieval.relevance import QueryWord
 
 Node = TypeVar("Node", bound=BaseNode)
 
@@ -117,14 +117,14 @@ class TracedQuery(QueryBundle):
     view: Snapshot | None = field(default=None, repr=False)
     vector: Vector | None = field(default=None, repr=False)
     current: CurrentView | None = field(default=None, repr=False)
-    words: tuple[Word, ...] = field(default=(), repr=False)
+    words: tuple[QueryWord, ...] = field(default=(), repr=False)
     expand: tuple[Callable[[Sequence[ChunkId]], Hits], float] | None = field(
         default=None, repr=False
     )
 
 
-def traced(query: QueryBundle, *, kept: bool = True) -> TracedQuery:
-    """The query itself if it carries a trace, else one like it that does."""
+def ensure_traced(query: QueryBundle, *, kept: bool = True) -> TracedQuery:
+    """Return the query itself if it carries a trace, else one like it that does."""
     if isinstance(query, TracedQuery):
         return query
     return TracedQuery(
@@ -136,7 +136,7 @@ def traced(query: QueryBundle, *, kept: bool = True) -> TracedQuery:
 
 
 def view_for(query: TracedQuery, source: ViewSource) -> Snapshot:
-    """The generation that the query is answered from, which it keeps for its later stages; what cannot
+    """Return the generation that answers the query, which keeps it for its later stages; what cannot
     be searched in it becomes a warning of the query."""
     if not callable(source):
         view = source
@@ -159,7 +159,7 @@ class TracedRetriever(BaseRetriever):
 
     def _retrieve(self, query_bundle: QueryBundle) -> Nodes:
         # Warnings are the reply's where somebody reads the trace; else they are logged.
-        return self.find(traced(query_bundle, kept=False))
+        return self.find(ensure_traced(query_bundle, kept=False))
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> Nodes:
         return await asyncio.to_thread(self._retrieve, query_bundle)
@@ -182,7 +182,7 @@ class VaultPostprocessor(BaseNodePostprocessor):
     def _postprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
-        query = traced(query_bundle or QueryBundle(""), kept=False)
+        query = ensure_traced(query_bundle or QueryBundle(""), kept=False)
         with query.trace.timed(self.stage):
             return self.process(nodes, query, view_for(query, self.view))
 
@@ -200,7 +200,7 @@ class VaultPostprocessor(BaseNodePostprocessor):
         return BaseNodePostprocessor.__getstate__(self.model_copy())
 
 
-FOR_THE_MODEL = frozenset({"path", "title", "heading", "role", "label", "reason"})
+MODEL_METADATA = frozenset({"path", "title", "heading", "role", "label", "reason"})
 """The metadata that LlamaIndex's own synthesizers show a model: of a connected note, why it is there."""
 
 
@@ -217,8 +217,8 @@ def to_node(
     ranks: list[int] = []
     for text in chunk.heading_path:
         above = ranks[-1] if ranks else 0
-        own = (rank for rank, said, _ in note.outline if said == text and rank > above)
-        ranks.append(min(own, default=above + 1))
+        higher_ranks = (rank for rank, said, _ in note.outline if said == text and rank > above)
+        ranks.append(min(higher_ranks, default=above + 1))
     metadata: dict[str, Any] = {
         "path": chunk.path,
         "file_path": chunk.path,
@@ -246,19 +246,19 @@ def to_node(
     if chunk.id in siblings:
         at = siblings.index(chunk.id)
         before, after = siblings[:at][-1:], siblings[at + 1 :][:1]
-        for way, beside in (NodeRelationship.PREVIOUS, before), (NodeRelationship.NEXT, after):
-            for one in beside:
+        for way, neighbours in (NodeRelationship.PREVIOUS, before), (NodeRelationship.NEXT, after):
+            for one in neighbours:
                 relationships[way] = RelatedNodeInfo(node_id=one, node_type=ObjectType.TEXT)
     return TextNode(
         id_=chunk.id,
         text=reopened(chunk.text) if chunk.kind == "code" else chunk.text,
         metadata=metadata,
         relationships=relationships,
-        **_hidden(metadata),
+        **_hidden_metadata(metadata),
     )
 
 
-class _LightNode(TextNode):
+class _StubNode(TextNode):
     """A node without text; LlamaIndex takes nodes of one hash for one node."""
 
     @property
@@ -267,96 +267,101 @@ class _LightNode(TextNode):
         return self.node_id
 
 
-def light_node(chunk_id: ChunkId, **metadata: Any) -> TextNode:
-    """Return a node without text, which :func:`fill` brings."""
-    return _LightNode(id_=chunk_id, metadata=metadata)
+def stub_node(chunk_id: ChunkId, **metadata: Any) -> TextNode:
+    """Return a node without text, which :func:`fill_stubs` brings."""
+    return _StubNode(id_=chunk_id, metadata=metadata)
 
 
-def light_hits(hits: Hits) -> list[NodeWithScore]:
+def stub_hits(hits: Hits) -> list[NodeWithScore]:
     """Return a node without text or metadata for each hit with a score above 0."""
     return [
-        NodeWithScore(node=light_node(one), score=float(score)) for one, score in hits if score > 0
+        NodeWithScore(node=stub_node(one), score=float(score)) for one, score in hits if score > 0
     ]
 
 
-def noted(node: Node, **metadata: Any) -> Node:
+def with_metadata(node: Node, **metadata: Any) -> Node:
     """Return a copy with more metadata, shown to no model. The node itself may be shared."""
     joined = {**node.metadata, **metadata}
-    return node.model_copy(update={"metadata": joined, **_hidden(joined)})
+    return node.model_copy(update={"metadata": joined, **_hidden_metadata(joined)})
 
 
-def is_light(node: BaseNode) -> bool:
+def hit_with_metadata(hit: NodeWithScore, **metadata: Any) -> NodeWithScore:
+    """Return a copy of a hit whose node has more metadata, shown to no model."""
+    return NodeWithScore(node=with_metadata(hit.node, **metadata), score=hit.score)
+
+
+def is_stub(node: BaseNode) -> bool:
     """Tell whether a node still waits for its text."""
     return "path" not in node.metadata and not node.get_content()
 
 
-def fill(hits: Sequence[NodeWithScore], view: Snapshot) -> list[NodeWithScore]:
+def fill_stubs(hits: Sequence[NodeWithScore], view: Snapshot) -> list[NodeWithScore]:
     """Return the hits with text and metadata; a light one whose chunk this generation lacks is dropped."""
-    chunks = view.chunks([hit.node.node_id for hit in hits if is_light(hit.node)])
+    chunks = view.chunks([hit.node.node_id for hit in hits if is_stub(hit.node)])
     notes = view.notes_at([chunk.path for chunk in chunks.values()])
     filled: list[NodeWithScore] = []
     for hit in hits:
         chunk = chunks.get(hit.node.node_id)
-        if not is_light(hit.node):
+        if not is_stub(hit.node):
             filled.append(hit)
         elif chunk is not None and chunk.path in notes:
             siblings = view.chunk_ids_of(chunk.path)
-            about = {**hit.node.metadata, **_around(chunk, siblings, view)}
+            about = {**hit.node.metadata, **_table_metadata(chunk, siblings, view)}
             node = to_node(chunk, notes[chunk.path], siblings, **about)
             filled.append(NodeWithScore(node=node, score=hit.score))
     return filled
 
 
-_HEAD = re.compile(r"^\|.*\n\|[ \t:|-]*-[ \t:|-]*$", re.MULTILINE)
-_ENTRY = re.compile(r"^[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]|\|)", re.MULTILINE)
+_TABLE_HEAD = re.compile(r"^\|.*\n\|[ \t:|-]*-[ \t:|-]*$", re.MULTILINE)
+_ITEM_OR_ROW = re.compile(r"^[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]|\|)", re.MULTILINE)
 
 
-def _around(chunk: ChunkRow, siblings: Sequence[ChunkId], view: Snapshot) -> dict[str, Any]:
+def _table_metadata(chunk: ChunkRow, siblings: Sequence[ChunkId], view: Snapshot) -> dict[str, Any]:
     """Of a chunk that begins or ends within a table or list: its head, and whether it goes on."""
     place = siblings.index(chunk.id)
     found: dict[str, Any] = {}
-    if _ENTRY.search(chunk.text.rpartition("\n\n")[2]):
+    if _ITEM_OR_ROW.search(chunk.text.rpartition("\n\n")[2]):
         after = view.chunks(siblings[place + 1 : place + 2]).values()
-        found = {"goes_on": any(_ENTRY.match(one.text) for one in after)}
-    if _goes_on_with_rows(chunk.text):
-        first = parts_of_table(chunk, siblings, view)[0]
-        if heads := _HEAD.findall(first.text):
+        found = {"goes_on": any(_ITEM_OR_ROW.match(one.text) for one in after)}
+    if _continues_table(chunk.text):
+        first = table_chunks(chunk, siblings, view)[0]
+        if heads := _TABLE_HEAD.findall(first.text):
             found["table_head"] = heads[-1]
     return found
 
 
-def parts_of_table(
+def table_chunks(
     chunk: ChunkRow, siblings: Sequence[ChunkId], view: Snapshot
 ) -> Sequence[ChunkRow]:
-    """The chunks of a note over which a table goes on that the chunk has a part of, itself among them."""
+    """Return the chunks of the table that a chunk has a part of, itself among them."""
     if not (chunk.text.startswith("|") or chunk.text.rpartition("\n")[2].startswith("|")):
         return [chunk]
     rows = view.chunks(siblings)
     parts = [rows[one] for one in siblings if one in rows]
     start = end = [one.id for one in parts].index(chunk.id)
-    while start and _goes_on_with_rows(parts[start].text):
+    while start and _continues_table(parts[start].text):
         start -= 1
-    while _goes_on_with_rows("".join(one.text for one in parts[end + 1 : end + 2])):
+    while _continues_table("".join(one.text for one in parts[end + 1 : end + 2])):
         end += 1
     return parts[start : end + 1]
 
 
-def _goes_on_with_rows(text: str) -> bool:
-    return text.startswith("|") and not _HEAD.match(text)
+def _continues_table(text: str) -> bool:
+    return text.startswith("|") and not _TABLE_HEAD.match(text)
 
 
-def below(lowest: float, rank: int, count: int) -> float:
+def score_below(lowest: float, rank: int, count: int) -> float:
     """Return the score of one of ``count`` hits that stand below the ``lowest``, in its rank from 1."""
     share = 1.0 - rank / (count + 1)
     return lowest - (abs(lowest) or 1.0) * (1.0 - share)
 
 
-def _hidden(metadata: Mapping[str, Any]) -> dict[str, list[str]]:
+def _hidden_metadata(metadata: Mapping[str, Any]) -> dict[str, list[str]]:
     """The fields of a node that hide its metadata from models."""
     return {
         "excluded_embed_metadata_keys": list(metadata),
         "excluded_llm_metadata_keys": [
-            key for key, value in metadata.items() if key not in FOR_THE_MODEL or not value
+            key for key, value in metadata.items() if key not in MODEL_METADATA or not value
         ],
     }
 
@@ -366,27 +371,27 @@ _WORD = re.compile(r"\w+")
 
 # The same notes are linked to again and again: to read those words anew took a tenth of a search.
 @lru_cache(maxsize=10_000)
-def words_of(text: str) -> frozenset[str]:
-    """The words of a sentence or a name; those asked for last are remembered, some 20 MB."""
+def word_set(text: str) -> frozenset[str]:
+    """Return the words of a sentence or a name; the last ones are cached, some 20 MB."""
     return frozenset(_WORD.findall(text.casefold()))
 
 
-NONE_KNOWN = (
+NO_KNOWN_HIT = (
     "none of the {count} hits is of a note of this index, by chunk id or by the path (or file_path) "
     "in its metadata, so nothing that is linked with them was looked for"
 )
 
-_COMPARED = 80  # characters at the beginning of a text by which its chunk is found
+_COMPARED_CHARS = 80  # characters at the beginning of a text by which its chunk is found
 
 
-class HitPlace(NamedTuple):
+class HitLocation(NamedTuple):
     """The note of a hit, and its chunk; of a hit of another index, the nearest one."""
 
     path: str
     chunk_id: ChunkId
 
 
-def places_of(view: Snapshot, hits: Sequence[NodeWithScore]) -> list[HitPlace | None]:
+def locate_hits(view: Snapshot, hits: Sequence[NodeWithScore]) -> list[HitLocation | None]:
     """Return where each hit stands; None for one that is of no note of the index.
 
     A hit whose id is that of no chunk is looked up by its metadata: ``path`` or ``file_path`` ends with
@@ -395,22 +400,25 @@ def places_of(view: Snapshot, hits: Sequence[NodeWithScore]) -> list[HitPlace | 
     """
     paths = view.paths_of([hit.node.node_id for hit in hits])
     foreign = [hit.node for hit, path in zip(hits, paths, strict=True) if path is None]
-    tails = [_tails(node.metadata) for node in foreign]
-    known = view.notes_at(dict.fromkeys(chain.from_iterable(tails)))
+    tails = [_path_suffixes(node.metadata) for node in foreign]
+    known_notes = view.notes_at(dict.fromkeys(chain.from_iterable(tails)))
     # Of what a file's path may stand for in the vault the longest.
-    own = [next((view.chunk_ids_of(one) for one in some if one in known), ()) for some in tails]
-    chunks = view.chunks(chain.from_iterable(own))
-    there = (
-        _nearest(node, [chunks[one] for one in ids if one in chunks])
-        for node, ids in zip(foreign, own, strict=True)
+    foreign_ids = [
+        next((view.chunk_ids_of(one) for one in note_tails if one in known_notes), ())
+        for note_tails in tails
+    ]
+    chunks = view.chunks(chain.from_iterable(foreign_ids))
+    foreign_places = (
+        _nearest_chunk(node, [chunks[one] for one in ids if one in chunks])
+        for node, ids in zip(foreign, foreign_ids, strict=True)
     )
     return [
-        next(there) if path is None else HitPlace(path, hit.node.node_id)
+        next(foreign_places) if path is None else HitLocation(path, hit.node.node_id)
         for hit, path in zip(hits, paths, strict=True)
     ]
 
 
-def _tails(metadata: Mapping[str, object]) -> list[str]:
+def _path_suffixes(metadata: Mapping[str, object]) -> list[str]:
     """The ends of the path that a hit's metadata name, the longest first."""
     for key in ("path", "file_path"):
         told = metadata.get(key)
@@ -420,12 +428,12 @@ def _tails(metadata: Mapping[str, object]) -> list[str]:
     return []
 
 
-def _nearest(node: BaseNode, chunks: Sequence[ChunkRow]) -> HitPlace | None:
+def _nearest_chunk(node: BaseNode, chunks: Sequence[ChunkRow]) -> HitLocation | None:
     """The place of the chunk, of those of its note, that a node of another index is nearest to."""
-    found = chunks[0] if chunks else None
+    nearest = chunks[0] if chunks else None
     first, last = node.metadata.get("first_line"), node.metadata.get("last_line")
     if isinstance(first, int) and isinstance(last, int):
-        found = max(
+        nearest = max(
             chunks,
             key=lambda one: min(last, one.last_line) - max(first, one.first_line),
             default=None,
@@ -434,7 +442,7 @@ def _nearest(node: BaseNode, chunks: Sequence[ChunkRow]) -> HitPlace | None:
         text = " ".join(node.get_content(MetadataMode.NONE).split())
         for one in chunks:
             words = " ".join(one.text.split())
-            if words and (text[:_COMPARED] in words or words[:_COMPARED] in text):
-                found = one
+            if words and (text[:_COMPARED_CHARS] in words or words[:_COMPARED_CHARS] in text):
+                nearest = one
                 break
-    return None if found is None else HitPlace(found.path, found.id)
+    return None if nearest is None else HitLocation(nearest.path, nearest.id)

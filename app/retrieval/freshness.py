@@ -1,4 +1,4 @@
-"""What of the index still stands in the vault's files; the postprocessor that keeps the rest out."""
+"""Which passages still stand in the vault's files; the postprocessor that drops the others."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from llama_index.core.bridge.pydantic import Field
 from llama_index.core.schema import MetadataMode, NodeWithScore
 
 from notehop.app.retrieval.components import (
-    HitPlace,
+    HitLocation,
     Nodes,
     Trace,
     TracedQuery,
     VaultPostprocessor,
-    is_light,
-    noted,
-    places_of,
+    hit_with_metadata,
+    is_stub,
+    locate_hits,
     to_node,
 )
 from notehop.indexing.graph.files import is_pdf
@@ -42,31 +42,31 @@ if TYPE_CHECKING:
 else:
     _Forwarding = object
 
-NAMED = 3  # notes that a warning names
-MOST_READ = 24  # changed notes that one query parses: three times the places of a context
-MOST_BYTES = 2_000_000  # bytes of changed notes that one query parses, which takes a second
+MAX_NAMED_NOTES = 3  # notes that a warning names
+MAX_READ_NOTES = 24  # changed notes that one query parses: three times the places of a context
+MAX_READ_BYTES = 2_000_000  # bytes of changed notes that one query parses, which takes a second
 
 
-class Look:
-    """What a look at a note's file gave: whether anything of it, and its name, may be shown. ``note`` is
+class FileCheck:
+    """Result of checking a note's file: whether anything of it, and its name, may be shown. ``note`` is
     None while the file is the one that was indexed, else the note as it is now."""
 
     def __init__(
-        self, note: Note | None = None, *, there: bool = True, nameable: bool = True
+        self, note: Note | None = None, *, exists: bool = True, may_be_named: bool = True
     ) -> None:
-        self.note, self.there, self.nameable = note, there, nameable
+        self.note, self.exists, self.may_be_named = note, exists, may_be_named
         if note is not None:
             self._plain = plain_map(note, note.body_start, len(note.text))
             self._properties = property_texts(note, False, len(note.text))
             self._headings, self._lines = Headings(note), Lines(note.text)
 
-    def chunk(self, row: ChunkRow) -> ChunkRow | None:
+    def current_chunk(self, row: ChunkRow) -> ChunkRow | None:
         """The chunk with the lines and headings it has now; None if its text is not there. Of several
         places it is the one under the same headings, then the nearest."""
         if self.note is None:
-            return row if self.there else None
+            return row if self.exists else None
         return min(
-            self._places(row, self.note),
+            self._current_places(row, self.note),
             key=lambda one: (
                 one.heading_path != row.heading_path,
                 abs(one.first_line - row.first_line),
@@ -74,7 +74,7 @@ class Look:
             default=None,
         )
 
-    def _places(self, row: ChunkRow, note: Note) -> Iterator[ChunkRow]:
+    def _current_places(self, row: ChunkRow, note: Note) -> Iterator[ChunkRow]:
         """The chunk at each place where its text stands, not as a part of longer words."""
         if not row.text:
             # It only stands for a note that had no text.
@@ -83,17 +83,18 @@ class Look:
             return
         if row.kind == "properties":
             # Whole lines of what all properties say: how they are divided depends on the model.
-            said = re.compile(rf"^{re.escape(row.text)}(?:{BETWEEN})?$", re.MULTILINE)
+            pattern = re.compile(rf"^{re.escape(row.text)}(?:{BETWEEN})?$", re.MULTILINE)
             for text, first_line, _ in self._properties:
-                for found in said.finditer(text):
-                    first = first_line + text.count("\n", 0, found.start())
+                for match in pattern.finditer(text):
+                    first = first_line + text.count("\n", 0, match.start())
                     yield replace(row, first_line=first, last_line=first + row.text.count("\n"))
             return
-        whole, at = self._plain.text, self._plain.text.find(row.text)
+        plain_text, at = self._plain.text, self._plain.text.find(row.text)
         while at >= 0:
             ends = at, at + len(row.text)
             cut = any(
-                whole[one - 1 : one].isalnum() and whole[one : one + 1].isalnum() for one in ends
+                plain_text[one - 1 : one].isalnum() and plain_text[one : one + 1].isalnum()
+                for one in ends
             )
             start, end = map(self._plain.to_raw, ends)
             if not cut and start is not None and end is not None:
@@ -104,12 +105,12 @@ class Look:
                     first_line=self._lines.at(first),
                     last_line=self._lines.at(last),
                 )
-            at = whole.find(row.text, at + 1)
+            at = plain_text.find(row.text, at + 1)
 
-    def link(self, row: LinkRow) -> LinkRow | None:
+    def current_link(self, row: LinkRow) -> LinkRow | None:
         """The link with the line it stands on now; None if it, or its sentence, is not there."""
         if self.note is None:
-            return row if self.there else None
+            return row if self.exists else None
         lines = [
             link.line
             for link in self.note.links
@@ -119,97 +120,104 @@ class Look:
         nearest = min(lines, key=lambda line: abs(line - row.line), default=None)
         return None if nearest is None else replace(row, line=nearest)
 
-    def named(self, row: NoteRow) -> NoteRow | None:
+    def current_note(self, row: NoteRow) -> NoteRow | None:
         """The note with the title and the aliases it has now."""
         if self.note is None:
-            return row if self.there else None
+            return row if self.exists else None
         return replace(row, title=self.note.title, aliases=self.note.aliases)
 
-    def says(self, text: str) -> bool:
-        """Whether a text stands in it, line breaks and blanks aside; one without words does."""
+    def has_text(self, text: str) -> bool:
+        """Tell whether a text stands in it, line breaks and blanks aside; one without words does."""
         if self.note is None:
-            return self.there
+            return self.exists
         words = " ".join(text.split())
         texts = (self.note.text, self._plain.text, *(text for text, *_ in self._properties))
         return any(words in " ".join(one.split()) for one in texts)
 
 
-_SAME = Look()
-_GONE = Look(there=False)
-_UNREAD = Look(there=False)  # as gone, until the file is read
-_KEPT_OUT = Look(there=False, nameable=False)
+_UNCHANGED = FileCheck()
+_GONE = FileCheck(exists=False)
+_UNREAD = FileCheck(exists=False)  # as gone, until the file is read
+_EXCLUDED = FileCheck(exists=False, may_be_named=False)
 
 
 class CurrentView(_Forwarding):
     """A generation of the index for one query: chunks, notes and the links of notes are given only as
     far as they stand in the files, with the lines, headings and titles they have there; all else, links
-    *to* a note too, as it was indexed. Each note that is asked for takes one look at its file."""
+    *to* a note too, as it was indexed. Each note that is asked for takes one check of its file."""
 
     def __init__(
         self, view: Snapshot, vault: Path, max_note_bytes: int, comment_links: CommentLinks
     ) -> None:
         self.indexed = view
         self._root = os.fspath(vault)
-        self._limit = max_note_bytes
+        self._max_note_bytes = max_note_bytes
         self._comment_links = comment_links
-        self._looks: dict[str, Look] = {}
+        self._checks: dict[str, FileCheck] = {}
         self._linked: dict[str, bool] = {"": False}
-        self._there = self._missing = False
-        self._read = self._bytes = 0
+        self._vault_exists = self._vault_missing = False
+        self._read_notes = self._read_bytes = 0
         self._left_out: dict[str, set[ChunkId]] = {}
         self._unnamed: set[str] = set()
-        self._warned: str | None = None
+        self._last_warning: str | None = None
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.indexed, name)
 
     def chunks(self, ids: Iterable[ChunkId]) -> dict[ChunkId, ChunkRow]:
-        """The chunks that stand among ``ids``; the others count as left out."""
+        """Return the chunks among ``ids`` whose text still stands; the others count as left out."""
         rows = self.indexed.chunks(ids)
-        looks = self._looks_at(row.path for row in rows.values())
+        checks = self._check_files(row.path for row in rows.values())
         found: dict[ChunkId, ChunkRow] = {}
         for chunk_id, row in rows.items():
-            if (now := looks[row.path].chunk(row)) is not None:
-                found[chunk_id] = now
+            if (current := checks[row.path].current_chunk(row)) is not None:
+                found[chunk_id] = current
             else:
-                self.leave_out(row.path, chunk_id, looks[row.path])
+                self.record_left_out(row.path, chunk_id, checks[row.path])
         return found
 
     def notes_at(self, paths: Iterable[str]) -> dict[str, NoteRow]:
-        """The notes that are there among ``paths``, called what they are called now."""
-        named = {p: self.look(row).named(row) for p, row in self.indexed.notes_at(paths).items()}
-        return {path: row for path, row in named.items() if row is not None}
+        """Return the notes among ``paths`` that still exist, with their present titles and aliases."""
+        current = {
+            p: self.check_file(row).current_note(row)
+            for p, row in self.indexed.notes_at(paths).items()
+        }
+        return {path: row for path, row in current.items() if row is not None}
 
     def links_from(self, paths: Iterable[str]) -> list[LinkRow]:
         """The links that these notes held when they were indexed and hold still."""
         return self.current_links(self.indexed.links_from(paths))
 
     def current_links(self, links: Sequence[LinkRow]) -> list[LinkRow]:
-        """Those of the links that stand in their notes, with the lines they have there."""
-        looks = self._looks_at(link.path for link in links)
-        return [now for link in links if (now := looks[link.path].link(link)) is not None]
+        """Return the links that still stand in their notes, with their present lines."""
+        checks = self._check_files(link.path for link in links)
+        return [
+            current
+            for link in links
+            if (current := checks[link.path].current_link(link)) is not None
+        ]
 
     @property
     def changes(self) -> int:
         """How many of the notes that were looked at are other than they were when they were indexed."""
-        return sum(not look.there or look.note is not None for look in self._looks.values())
+        return sum(not check.exists or check.note is not None for check in self._checks.values())
 
-    def leave_out(self, path: str, id_: str, look: Look) -> None:
+    def record_left_out(self, path: str, id_: str, check: FileCheck) -> None:
         """Count something that a note said as left out."""
         self._left_out.setdefault(path, set()).add(id_)
-        if not look.nameable:
+        if not check.may_be_named:
             self._unnamed.add(path)
 
-    def tell(self, trace: Trace, remedy: Callable[[], str]) -> None:
+    def warn_left_out(self, trace: Trace, remedy: Callable[[], str]) -> None:
         """Warn of what was left out until now."""
         trace.changed = max(trace.changed, self.changes)
         if (warning := self.warning(remedy)) is not None:
-            trace.warn(warning, instead=self._warned)
-            self._warned = warning
+            trace.warn(warning, instead=self._last_warning)
+            self._last_warning = warning
 
     def warning(self, remedy: Callable[[], str]) -> str | None:
-        """What the reply has to say of all this, on one line; None for nothing."""
-        if self._missing:
+        """Return the warning about what was left out, on one line; None for nothing."""
+        if self._vault_missing:
             return (
                 "the vault is not there (is its disk mounted?), so this is what the index holds of "
                 "it, which may be out of date"
@@ -217,59 +225,65 @@ class CurrentView(_Forwarding):
         if not self._left_out:
             return None
         passages = counted(sum(map(len, self._left_out.values())), "passage")
-        names = [on_one_line(one) for one in self._left_out if one not in self._unnamed][:NAMED]
+        names = [on_one_line(one) for one in self._left_out if one not in self._unnamed][
+            :MAX_NAMED_NOTES
+        ]
         if more := len(self._left_out) - len(names):
             names.append(counted(more, "more note" if names else "note"))
         notes = " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
         return f"left out, changed and not indexed again yet: {passages} of {notes}; {remedy()}"
 
-    def _looks_at(self, paths: Iterable[str]) -> dict[str, Look]:
+    def _check_files(self, paths: Iterable[str]) -> dict[str, FileCheck]:
         distinct = list(dict.fromkeys(paths))
         rows = self.indexed.notes_at(distinct)
-        return {path: self.look(rows[path]) if path in rows else _GONE for path in distinct}
+        return {path: self.check_file(rows[path]) if path in rows else _GONE for path in distinct}
 
-    def look(self, row: NoteRow, *, read: bool = True) -> Look:
+    def check_file(self, row: NoteRow, *, read: bool = True) -> FileCheck:
         """Compare a note's file with its row: by size and time, else by what it holds. Where it is not
         worth reading (``read``), a file that would have to be counts as gone."""
-        if self._missing:
-            return _SAME
-        known = self._looks.get(row.path) or self._looked(row)
+        if self._vault_missing:
+            return _UNCHANGED
+        known = self._checks.get(row.path) or self._check_stat(row)
         if known is _UNREAD:
             if not read:
                 return _GONE
-            known = self._changed(row)
-        self._looks[row.path] = known
+            known = self._check_content(row)
+        self._checks[row.path] = known
         return known
 
-    def _looked(self, row: NoteRow) -> Look:
-        """What size and time of a file say."""
+    def _check_stat(self, row: NoteRow) -> FileCheck:
+        """Check a file by its size and time."""
         file = f"{self._root}/{row.path}"
         try:
-            found = os.lstat(file)
-            if stat.S_ISLNK(found.st_mode):
+            status = os.lstat(file)
+            if stat.S_ISLNK(status.st_mode):
                 # The index follows a link to a file of the vault, and no other.
                 if not os.path.realpath(file).startswith(os.path.realpath(self._root) + os.sep):
-                    return _KEPT_OUT
-                found = os.stat(file)  # noqa: PTH116 (once a hit: this is hot)
+                    return _EXCLUDED
+                status = os.stat(file)  # noqa: PTH116 (once a hit: this is hot)
         except (FileNotFoundError, NotADirectoryError):
-            if not self._there:
+            if not self._vault_exists:
                 # Where a disk is not mounted, the folder is gone or empty.
                 with suppress(OSError), os.scandir(self._root) as entries:
-                    self._there = next(entries, None) is not None
-                self._missing = not self._there
-            return _SAME if self._missing else _GONE
+                    self._vault_exists = next(entries, None) is not None
+                self._vault_missing = not self._vault_exists
+            return _UNCHANGED if self._vault_missing else _GONE
         except OSError:
             return _GONE  # what cannot be looked at may have changed
-        if not stat.S_ISREG(found.st_mode) or self._is_linked(row.path.rpartition("/")[0]):
-            return _KEPT_OUT
-        if (found.st_size, found.st_mtime_ns) == (row.size, row.mtime_ns):
-            return _SAME
+        if not stat.S_ISREG(status.st_mode) or self._is_linked(row.path.rpartition("/")[0]):
+            return _EXCLUDED
+        if (status.st_size, status.st_mtime_ns) == (row.size, row.mtime_ns):
+            return _UNCHANGED
         # Extracting the text of a PDF takes longer than a query may.
-        readable = found.st_size == row.size if is_pdf(row.path) else found.st_size <= self._limit
+        readable = (
+            status.st_size == row.size
+            if is_pdf(row.path)
+            else status.st_size <= self._max_note_bytes
+        )
         return _UNREAD if readable else _GONE
 
     def _is_linked(self, folder: str) -> bool:
-        """Whether a folder of the vault is, or lies in, a link by now: the index follows none."""
+        """Tell whether a folder of the vault is, or lies in, a link by now: the index follows none."""
         known = self._linked.get(folder)
         if known is None:
             known = self._is_linked(folder.rpartition("/")[0])
@@ -277,28 +291,28 @@ class CurrentView(_Forwarding):
             self._linked[folder] = known
         return known
 
-    def _changed(self, row: NoteRow) -> Look:
-        """What the file itself says."""
-        most = row.size if is_pdf(row.path) else self._limit
+    def _check_content(self, row: NoteRow) -> FileCheck:
+        """Check a file by its content."""
+        most = row.size if is_pdf(row.path) else self._max_note_bytes
         try:
             with open_below(Path(self._root), row.path) as stream:
                 data = stream.read(most + 1)
         except OSError:
             return _GONE
         if sha256(data).hexdigest() == row.content_hash:
-            return _SAME
+            return _UNCHANGED
         if len(data) > most or is_pdf(row.path):
             return _GONE
-        self._read += 1
-        self._bytes += len(data)
-        if self._read > MOST_READ or self._bytes > MOST_BYTES:
+        self._read_notes += 1
+        self._read_bytes += len(data)
+        if self._read_notes > MAX_READ_NOTES or self._read_bytes > MAX_READ_BYTES:
             # Whether its name may be told stands in it.
-            return _KEPT_OUT
+            return _EXCLUDED
         from notehop.indexing.vault.parse import parse_note
 
         try:
             note = parse_note(row.path, data, comment_links=self._comment_links)
-            return _KEPT_OUT if note.excluded is not None else Look(note)
+            return _EXCLUDED if note.excluded is not None else FileCheck(note)
         except Exception:  # noqa: BLE001 (as when it is indexed: the run names it as failed)
             return _GONE
 
@@ -308,7 +322,7 @@ class FreshnessPostprocessor(VaultPostprocessor):
 
     A passage of a note that changed stays if it still stands there, with the lines, headings and title
     it has now; a connected note if its link does as well. Hits of other indexes are held against the
-    file of their note (see :func:`notehop.app.retrieval.components.places_of`). Put it behind the retriever,
+    file of their note (:func:`notehop.app.retrieval.components.locate_hits`). Put it behind the retriever,
     and hand it to :class:`ConnectedNotesPostprocessor` as ``fresh``.
     """
 
@@ -332,60 +346,61 @@ class FreshnessPostprocessor(VaultPostprocessor):
     )
     each_note: bool = Field(default=False, description="Keep the first hit of each note only.")
 
-    def held(self, view: Snapshot, query: TracedQuery) -> CurrentView:
+    def current_view(self, view: Snapshot, query: TracedQuery) -> CurrentView:
         """Return a view as far as it stands in the files now: one for all stages of a query."""
         if query.current is None or query.current.indexed is not view:
             query.current = CurrentView(view, self.vault, self.max_note_bytes, self.comment_links)
         return query.current
 
     def process(self, hits: Nodes, query: TracedQuery, view: Snapshot) -> Nodes:
-        now = self.held(view, query)
-        places = places_of(view, hits)
+        current = self.current_view(view, query)
+        places = locate_hits(view, hits)
         rows = view.notes_at(place.path for place in places if place is not None)
-        found: Nodes = []
+        current_hits: Nodes = []
         notes: set[str] = set()
         for hit, place in zip(hits, places, strict=True):
-            if len(found) == self.top_n:
+            if len(current_hits) == self.top_n:
                 break
             if place is None:
-                found += [] if self.each_note else [hit]
+                current_hits += [] if self.each_note else [hit]
             elif not self.each_note or place.path not in notes:
-                shown = len(found) < self.places or place.chunk_id != hit.node.node_id
-                look = now.look(rows[place.path], read=shown)
-                if (kept := _as_it_stands(hit, place, look, now, told=shown)) is not None:
-                    found.append(kept)
+                is_shown = len(current_hits) < self.places or place.chunk_id != hit.node.node_id
+                check = current.check_file(rows[place.path], read=is_shown)
+                kept = _current_hit(hit, place, check, current, count=is_shown)
+                if kept is not None:
+                    current_hits.append(kept)
                     notes.add(place.path)
-        now.tell(query.trace, self.remedy)
-        return found
+        current.warn_left_out(query.trace, self.remedy)
+        return current_hits
 
 
-def _as_it_stands(
-    hit: NodeWithScore, place: HitPlace, look: Look, now: CurrentView, *, told: bool
+def _current_hit(
+    hit: NodeWithScore, place: HitLocation, check: FileCheck, current: CurrentView, *, count: bool
 ) -> NodeWithScore | None:
-    """A hit as its text stands in its note's file; None, which counts if ``told``, if it does not."""
+    """A hit as its text stands in its note's file; None, which counts if ``count``, if it does not."""
     id_ = hit.node.node_id
-    own, placed, stands = place.chunk_id == id_, None, look.there
-    if look.note is not None and own:
-        chunk = now.indexed.chunks([id_]).get(id_)
-        placed = None if chunk is None else look.chunk(chunk)
-        stands = placed is not None
-    elif look.note is not None:
-        stands = look.says(hit.node.get_content(MetadataMode.NONE))
-    if not stands:
-        if told:
-            now.leave_out(place.path, id_, look)
+    is_own, placed, is_current = place.chunk_id == id_, None, check.exists
+    if check.note is not None and is_own:
+        chunk = current.indexed.chunks([id_]).get(id_)
+        placed = None if chunk is None else check.current_chunk(chunk)
+        is_current = placed is not None
+    elif check.note is not None:
+        is_current = check.has_text(hit.node.get_content(MetadataMode.NONE))
+    if not is_current:
+        if count:
+            current.record_left_out(place.path, id_, check)
         return None
-    if not own or is_light(hit.node):
+    if not is_own or is_stub(hit.node):
         return hit
     link = hit.node.metadata.get("linked_from")
     # A connected note stays if the link that brought it stands where it stood.
     if isinstance(link, dict) and not any(
         words_of(one.sentence) == link.get("sentence")
-        for one in now.links_from([str(link.get("path"))])
+        for one in current.links_from([str(link.get("path"))])
     ):
         return None
     if placed is None:
         return hit
-    about = to_node(placed, now.notes_at([placed.path])[placed.path]).metadata
+    about = to_node(placed, current.notes_at([placed.path])[placed.path]).metadata
     del about["role"]
-    return NodeWithScore(node=noted(hit.node, **about), score=hit.score)
+    return hit_with_metadata(hit, **about)

@@ -11,35 +11,35 @@ from typing import NamedTuple
 from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore
 
-from notehop.app.retrieval.candidate_signals import best_by_note, recency, worked_on
+from notehop.app.retrieval.candidate_signals import best_by_note, last_worked_on, recency_score
 from notehop.app.retrieval.components import (
-    NONE_KNOWN,
-    HitPlace,
+    NO_KNOWN_HIT,
+    HitLocation,
     Hits,
     Nodes,
     TracedQuery,
     TracedRetriever,
     Vector,
     ViewSource,
-    below,
-    fill,
-    light_node,
-    noted,
-    places_of,
+    fill_stubs,
+    hit_with_metadata,
+    locate_hits,
+    score_below,
+    stub_node,
     view_for,
 )
-from notehop.app.retrieval.connected_notes import LinkedNote, linked_candidates, ranks_of
-from notehop.app.retrieval.filters import AllowedChunks, among
+from notehop.app.retrieval.connected_notes import LinkedNote, find_linked_notes, rank_values
+from notehop.app.retrieval.filters import AllowedChunks, keep_allowed
 from notehop.app.retrieval.retrievers import EXPANSION, known_similarities, known_vector
 from notehop.indexing.stores.model import ChunkId
 from notehop.indexing.stores.reader import Snapshot
 
-DECAY = 0.5  # what a second link leaves of a neighbour's weight and of its votes
+DEPTH_DECAY = 0.5  # what a second link leaves of a neighbour's weight and of its votes
 
 RRF_K = 10
 """Rank offset of the ranking of neighbours: there are tens of them, as of connected notes."""
 
-VOTE = 0.25
+EXPANSION_WEIGHT = 0.25
 """Weight of that ranking among the signals: with 0.5 first hits are lost (docs/decisions/ranking.md)."""
 
 
@@ -78,16 +78,16 @@ class Neighbour:
     votes: float = 0.0
 
     @property
-    def record(self) -> dict[str, object]:
-        """What a hit's metadata tell of how it came to be one."""
+    def metadata(self) -> dict[str, object]:
+        """The link by which a hit came to be one, for its metadata."""
         link, way = self.link.link, "forward" if self.link.forward else "backward"
         where = {"path": link.path, "line": link.line, "way": way}
         return {**where, "depth": self.depth, "edges": self.edges, "weight": self.weight}
 
 
-def neighbours_of(
+def find_neighbours(
     view: Snapshot,
-    seeds: Sequence[HitPlace],
+    seeds: Sequence[HitLocation],
     query: Vector | None,
     expansion: Expansion,
     now: float,
@@ -99,36 +99,36 @@ def neighbours_of(
     :param query: the query's vector; None leaves likeness out.
     :param now: seconds since the epoch.
     """
-    found: list[Neighbour] = []
+    neighbours: list[Neighbour] = []
     ring = list(seeds)
     # Each note that is in: the rank of the best one that it hangs on.
     ranks = {seed.path: rank for rank, seed in enumerate(seeds, start=1)}
-    known = set(ranks)
+    seen_notes = set(ranks)
     for depth in range(1, expansion.depth + 1):
         links: dict[str, list[LinkedNote]] = {}
-        for one in linked_candidates(view, ring, query, direction="both")[0]:
-            if one.path not in known:
+        for one in find_linked_notes(view, ring, query, direction="both")[0]:
+            if one.path not in seen_notes:
                 links.setdefault(one.path, []).append(one)
-        known.update(links)
+        seen_notes.update(links)
         notes = view.notes_at(links)
         pagerank = view.pagerank if links else {}
         joined: list[Neighbour] = []
         for path, several in links.items():
-            when = worked_on(notes[path]) if path in notes else 0.0
-            weight = pagerank.get(path, 0.0) * math.log1p(len(several)) * recency(when, now)
+            when = last_worked_on(notes[path]) if path in notes else 0.0
+            weight = pagerank.get(path, 0.0) * math.log1p(len(several)) * recency_score(when, now)
             near = {one.link.path if one.forward else str(one.link.target_path) for one in several}
             best = max(several, key=lambda one: one.sentence_similarity or 0.0)
-            rank, weight = min(ranks[one] for one in near), weight * DECAY ** (depth - 1)
-            chunk_id = _chunk(view, best, query)
+            rank, weight = min(ranks[one] for one in near), weight * DEPTH_DECAY ** (depth - 1)
+            chunk_id = _shown_chunk(view, best, query)
             joined.append(Neighbour(best, chunk_id, rank, depth, len(several), weight))
-        found += joined
-        walked = _ranked(joined)[: expansion.notes]
+        neighbours += joined
+        walked = _rank_by_votes(joined)[: expansion.notes]
         ranks |= {one.link.path: one.hit_rank for one in walked}
-        ring = [HitPlace(one.link.path, one.chunk_id) for one in walked]
-    return _ranked(found)
+        ring = [HitLocation(one.link.path, one.chunk_id) for one in walked]
+    return _rank_by_votes(neighbours)
 
 
-def _chunk(view: Snapshot, candidate: LinkedNote, query: Vector | None) -> ChunkId:
+def _shown_chunk(view: Snapshot, candidate: LinkedNote, query: Vector | None) -> ChunkId:
     """The chunk that the link names or stands in, else the one of the note nearest to the query."""
     named = candidate.link.fragment if candidate.forward else candidate.link.chunk_id
     if named or query is None:
@@ -138,18 +138,18 @@ def _chunk(view: Snapshot, candidate: LinkedNote, query: Vector | None) -> Chunk
     return max(ids, key=lambda one: known.get(one, -1.0)) if known else candidate.chunk_id
 
 
-def _ranked(neighbours: Sequence[Neighbour]) -> list[Neighbour]:
+def _rank_by_votes(neighbours: Sequence[Neighbour]) -> list[Neighbour]:
     """Give the neighbours their votes, best first; ties as they come. Four rankings are fused by
     reciprocal rank: PageRank and its kin alone bring what everything links to."""
     rankings = (
         [one.hit_rank for one in neighbours],
-        ranks_of(one.link.sentence_similarity for one in neighbours),
-        ranks_of(one.link.target_similarity for one in neighbours),
-        ranks_of(one.weight for one in neighbours),
+        rank_values(one.link.sentence_similarity for one in neighbours),
+        rank_values(one.link.target_similarity for one in neighbours),
+        rank_values(one.weight for one in neighbours),
     )
     for one, *ranks in zip(neighbours, *rankings, strict=True):
         votes = math.fsum(1.0 / (RRF_K + rank) for rank in ranks if rank is not None)
-        one.votes = votes * DECAY ** (one.depth - 1)
+        one.votes = votes * DEPTH_DECAY ** (one.depth - 1)
     return sorted(neighbours, key=lambda one: -one.votes)
 
 
@@ -171,7 +171,7 @@ class GraphEnhancedRetriever(TracedRetriever):
         view: ViewSource,
         *,
         expansion: Expansion = PRESETS["off"],
-        weight: float = VOTE,
+        weight: float = EXPANSION_WEIGHT,
         allowed: AllowedChunks = None,
         with_text: bool = True,
         clock: Callable[[], float] = time.time,
@@ -199,12 +199,12 @@ class GraphEnhancedRetriever(TracedRetriever):
         if self._expansion.notes == 0:
             return self._retriever.retrieve(query)
         joined: list[Neighbour] = []
-        known: set[ChunkId] | None = None  # what a fusion of signals had found before
+        candidates_before: set[ChunkId] | None = None  # what a fusion of signals had found before
 
         def join(candidates: Sequence[ChunkId]) -> Hits:
-            nonlocal known
-            known = {*(known or ()), *candidates}
-            joined[:] = self._joining(query, candidates)
+            nonlocal candidates_before
+            candidates_before = {*(candidates_before or ()), *candidates}
+            joined[:] = self._find_joining(query, candidates)
             return [(one.chunk_id, one.votes) for one in joined]
 
         before, query.expand = query.expand, (join, self._weight)
@@ -212,19 +212,23 @@ class GraphEnhancedRetriever(TracedRetriever):
             hits = self._retriever.retrieve(query)
         finally:
             query.expand = before
-        if known is not None:
-            new = {one.chunk_id: one.record for one in joined if one.chunk_id not in known}
+        if candidates_before is not None:
+            new = {
+                one.chunk_id: one.metadata
+                for one in joined
+                if one.chunk_id not in candidates_before
+            }
             return [
-                NodeWithScore(node=noted(hit.node, **{EXPANDED: link}), score=hit.score)
+                hit_with_metadata(hit, **{EXPANDED: link})
                 if (link := new.get(hit.node.node_id))
                 else hit
                 for hit in hits
             ]
         view = view_for(query, self._view)
-        places = places_of(view, hits)
+        places = locate_hits(view, hits)
         if hits and not any(places):
-            query.trace.warn(NONE_KNOWN.format(count=len(hits)))
-        there = [one.chunk_id for one in places if one]
+            query.trace.warn(NO_KNOWN_HIT.format(count=len(hits)))
+        hit_chunks = [one.chunk_id for one in places if one]
         # Of a note of another index it is not known what its hits hold.
         foreign = {
             place.path
@@ -233,26 +237,26 @@ class GraphEnhancedRetriever(TracedRetriever):
         }
         added = [
             one
-            for one in self._joining(query, there)
-            if one.chunk_id not in there and one.link.path not in foreign
+            for one in self._find_joining(query, hit_chunks)
+            if one.chunk_id not in hit_chunks and one.link.path not in foreign
         ]
         lowest = min((hit.score or 0.0 for hit in hits), default=0.0)
         more: Nodes = []
         for rank, one in enumerate(added, start=1):
             signals = {EXPANSION: {"rank": rank, "score": one.votes, "weight": None}}
-            node = light_node(one.chunk_id, signals=signals, **{EXPANDED: one.record})
-            more.append(NodeWithScore(node=node, score=below(lowest, rank, len(added))))
-        return hits + (fill(more, view) if self._with_text else more)
+            node = stub_node(one.chunk_id, signals=signals, **{EXPANDED: one.metadata})
+            more.append(NodeWithScore(node=node, score=score_below(lowest, rank, len(added))))
+        return hits + (fill_stubs(more, view) if self._with_text else more)
 
-    def _joining(self, query: TracedQuery, candidates: Sequence[ChunkId]) -> list[Neighbour]:
+    def _find_joining(self, query: TracedQuery, candidates: Sequence[ChunkId]) -> list[Neighbour]:
         """Return the neighbours of the first notes of the candidates that join, best first."""
         view = view_for(query, self._view)
         with query.trace.timed(EXPANSION):
             best = best_by_note(view, candidates, self._expansion.seeds)
-            seeds = [HitPlace(path, chunk_id) for path, chunk_id in best.items()]
+            seeds = [HitLocation(path, chunk_id) for path, chunk_id in best.items()]
             vector = known_vector(query, view.chunk_vectors)
-            near = neighbours_of(view, seeds, vector, self._expansion, self._clock())
-            left = set(among([one.chunk_id for one in near], self._allowed))
+            near = find_neighbours(view, seeds, vector, self._expansion, self._clock())
+            left = set(keep_allowed([one.chunk_id for one in near], self._allowed))
             fit = [one for one in near if one.chunk_id in left]
             joining = fit[: self._expansion.notes]
             already = len({*candidates}.intersection(one.chunk_id for one in joining))

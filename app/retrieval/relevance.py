@@ -28,12 +28,12 @@ from notehop.app.retrieval.components import (
     Nodes,
     TracedQuery,
     VaultPostprocessor,
-    light_node,
-    noted,
-    parts_of_table,
+    stub_node,
+    table_chunks,
+    with_metadata,
 )
-from notehop.app.retrieval.filters import AllowedChunks, among
-from notehop.app.retrieval.intents import NEWEST
+from notehop.app.retrieval.filters import AllowedChunks, keep_allowed
+from notehop.app.retrieval.intents import ASKS_FOR_NEWEST
 from notehop.app.retrieval.retrievers import DISPATCH, known_similarities, known_vector
 from notehop.config.small_files import open_plain_file, read_json_file
 from notehop.indexing.graph.files import NOTE_SUFFIX, fold, is_note
@@ -44,60 +44,70 @@ from notehop.indexing.tokens.tokenizer import Tokenizer
 from notehop.indexing.tokens.words import EVERYDAY, FUNCTION_WORDS, detect_language
 from notehop.indexing.vault.dates import day_in_name
 
-SAMPLE = 512  # passages that are compared with each other: 130,000 pairs in some 5 ms
+MAX_SAMPLED_PASSAGES = 512  # passages that are compared with each other: 130,000 pairs in some 5 ms
 
-CHANCE = 0.75
+CHANCE_QUANTILE = 0.75
 """Share of pairs of passages out of different notes that a likeness has to be above, to mean
 anything. Of the answerable questions over the demo vault and Dendron's manual 91 and 99 in 100 are
 nearer than that to a passage; of those about something else, and of gibberish, 2 in 13 and 2 in 13."""
 
-CHANCE_UNKNOWN = 0.95
+CHANCE_QUANTILE_UNKNOWN = 0.95
 """The same for a query none of whose words is in the vault: models find gibberish like something."""
 
-FEWEST_NOTES = 8  # whose likeness says what chance is: fewer may all be about one thing
-REORDERED = 10  # hits that relevance orders anew: 20 or 40 gain nothing (docs/evaluation.md)
-ENOUGH_WORDS = 0.5  # share of a query's words, by rarity, with which a passage is no weak match
+MIN_SAMPLED_NOTES = 8  # whose likeness says what chance is: fewer may all be about one thing
+MAX_REORDERED_HITS = (
+    10  # hits that relevance orders anew: 20 or 40 gain nothing (docs/evaluation.md)
+)
+MIN_COVERAGE = 0.5  # share of a query's words, by rarity, with which a passage is no weak match
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class QueryWord:
     """A word of a question that says something, as it stands there and as the index has it: its parts
     and spellings, too, and the compounds that it meets. ``chunks`` counts those that hold its most
     frequent token, 0 for a word that stands nowhere; ``idf`` is the rarity of that, above 0."""
 
-    written: str
+    text: str
     tokens: tuple[str, ...]
     chunks: int
     idf: float
 
     @property
-    def missing(self) -> bool:
+    def is_missing(self) -> bool:
         """Whether it stands nowhere in the vault."""
         return self.chunks == 0
 
 
-def question_words(text: str, tokenizer: Tokenizer, vocabulary: LexicalIndex) -> tuple[Word, ...]:
-    """The words of a question in its order, each once, without function words, and without those that
+def question_words(
+    text: str, tokenizer: Tokenizer, vocabulary: LexicalIndex
+) -> tuple[QueryWord, ...]:
+    """Return the words of a question in its order, each once, without function words, and without those that
     questions are asked with where no note has them."""
     # Of a question in another language than the notes no small word is in any of them.
     language = detect_language([text], tokenizer.language)
     small = FUNCTION_WORDS.get(language, frozenset())
     everyday = frozenset(tokenizer(EVERYDAY.get(language, "")))
-    found: dict[tuple[str, ...], Word] = {}
-    for written, own in tokenizer.query_words(text):
-        meant = _named_by_number(written, own, vocabulary)
-        tokens = tuple(tokenizer.weights(meant, vocabulary))
+    words_by_tokens: dict[tuple[str, ...], QueryWord] = {}
+    for written, word_tokens in tokenizer.query_words(text):
+        meant_tokens = _number_name_tokens(written, word_tokens, vocabulary)
+        tokens = tuple(tokenizer.weights(meant_tokens, vocabulary))
         # What stands in capitals is none: "CA", "the IT team".
         abbreviated = len(written) > 1 and written.isupper()
-        if tokens not in found and (abbreviated or not small.issuperset(own)):
+        if tokens not in words_by_tokens and (abbreviated or not small.issuperset(word_tokens)):
             chunks = max(map(vocabulary.frequency, tokens))
-            found[tokens] = Word(written, tokens, chunks, idf(chunks, len(vocabulary)))
+            words_by_tokens[tokens] = QueryWord(
+                written, tokens, chunks, idf(chunks, len(vocabulary))
+            )
     return tuple(
-        word for word in found.values() if not (word.missing and everyday.issuperset(word.tokens))
-    ) or tuple(found.values())
+        word
+        for word in words_by_tokens.values()
+        if not (word.is_missing and everyday.issuperset(word.tokens))
+    ) or tuple(words_by_tokens.values())
 
 
-def _named_by_number(written: str, own: Sequence[str], vocabulary: LexicalIndex) -> Sequence[str]:
+def _number_name_tokens(
+    written: str, own: Sequence[str], vocabulary: LexicalIndex
+) -> Sequence[str]:
     """Of the tokens of a word with digits, a name such as `F10` or `2024-031`, the one that is the name, and
     words in it: others have a 10. Of a number that no note has as it stands it is its rarest part."""
     if not any(map(str.isdigit, written)):
@@ -108,18 +118,20 @@ def _named_by_number(written: str, own: Sequence[str], vocabulary: LexicalIndex)
     return known[:1] if known and not any(map(str.isalpha, written)) else own
 
 
-_known: WeakKeyDictionary[Generation, NDArray[np.float32]] = WeakKeyDictionary()
+_pair_similarities: WeakKeyDictionary[Generation, NDArray[np.float32]] = WeakKeyDictionary()
 """Generation -> the cosines of pairs of passages of different notes, ascending; none of few notes."""
 
 
-def chance_bar(view: Snapshot, words: Sequence[Word]) -> float:
-    """The similarity up to which a passage may be near a query by chance, -1 where nothing is known: the
+def chance_similarity(view: Snapshot, words: Sequence[QueryWord]) -> float:
+    """Return the similarity that a passage may have to a query by chance, -1 where nothing is known: the
     more of the query stands nowhere in the vault, the higher."""
-    if (likeness := _known.get(view.shared)) is None:
-        likeness = _known[view.shared] = _measured(view)
+    if (likeness := _pair_similarities.get(view.shared)) is None:
+        likeness = _pair_similarities[view.shared] = _measure_pairs(view)
     total = math.fsum(word.idf for word in words)
-    missing = math.fsum(word.idf for word in words if word.missing)
-    share = CHANCE + (CHANCE_UNKNOWN - CHANCE) * (missing / total if total > 0 else 1.0)
+    missing = math.fsum(word.idf for word in words if word.is_missing)
+    share = CHANCE_QUANTILE + (CHANCE_QUANTILE_UNKNOWN - CHANCE_QUANTILE) * (
+        missing / total if total > 0 else 1.0
+    )
     if not len(likeness):
         return -1.0
     # They are sorted, which np.quantile does not know: it takes a millisecond.
@@ -128,12 +140,12 @@ def chance_bar(view: Snapshot, words: Sequence[Word]) -> float:
     return float(below + (above - below) * part)
 
 
-def _measured(view: Snapshot) -> NDArray[np.float32]:
+def _measure_pairs(view: Snapshot) -> NDArray[np.float32]:
     # Ids are hashes: the first are as good as drawn at random.
-    ids, rows = view.chunk_vectors.rows(nsmallest(SAMPLE, view.chunk_vectors.ids))
+    ids, rows = view.chunk_vectors.rows(nsmallest(MAX_SAMPLED_PASSAGES, view.chunk_vectors.ids))
     number: dict[Any, int] = {}
     notes = np.array([number.setdefault(path, len(number)) for path in view.paths_of(ids)])
-    if len(number) < FEWEST_NOTES:
+    if len(number) < MIN_SAMPLED_NOTES:
         return np.empty(0, dtype=np.float32)
     one, other = np.triu_indices(len(ids), k=1)
     apart = notes[one] != notes[other] if len(ids) else np.empty(0, dtype=np.bool_)
@@ -147,7 +159,7 @@ class RelevancePostprocessor(VaultPostprocessor):
     chance, and holds less than half of the words. What the query names exactly is what was asked for.
 
     With ``weight``, that times its relevance, in units of the best score, is added to the score of each
-    of the first :data:`REORDERED` hits.
+    of the first :data:`MAX_REORDERED_HITS` hits.
     """
 
     stage = "relevance"
@@ -160,142 +172,155 @@ class RelevancePostprocessor(VaultPostprocessor):
     def process(self, hits: Nodes, query: TracedQuery, view: Snapshot) -> Nodes:
         words = query.words or question_words(query.query_str, self.tokenizer, view.lexical)
         ids = [hit.node.node_id for hit in hits if hit.node.metadata.get("role") != "connected"]
-        held = view.lexical.held((token for word in words for token in word.tokens), ids)
-        bar = chance_bar(view, words)
+        tokens_by_chunk = view.lexical.held((token for word in words for token in word.tokens), ids)
+        chance = chance_similarity(view, words)
         rows = view.chunk_vectors
         vector = known_vector(query, rows)
         likeness = {} if vector is None else known_similarities(rows, vector, ids)
-        best = max((hit.score or 0.0 for hit in hits[:REORDERED]), default=0.0)
-        found: Nodes = []
+        best = max((hit.score or 0.0 for hit in hits[:MAX_REORDERED_HITS]), default=0.0)
+        scored_hits: Nodes = []
         for at, hit in enumerate(hits):
             score, about = hit.score, hit.node.metadata
             if about.get("role") != "connected":
                 id_ = hit.node.node_id
-                by_words, above = coverage(words, held.get(id_, ())), 0.0
-                if bar < 1 and id_ in likeness:
-                    above = (likeness[id_] - bar) / (1 - bar)
+                by_words, above = coverage(words, tokens_by_chunk.get(id_, ())), 0.0
+                if chance < 1 and id_ in likeness:
+                    above = (likeness[id_] - chance) / (1 - chance)
                 relevance = round(min(max(by_words, above, 0.0), 1.0), 4)
-                weak = above <= 0 and by_words < ENOUGH_WORDS
+                weak = above <= 0 and by_words < MIN_COVERAGE
                 if DISPATCH in (about.get("signals") or {}):
                     relevance, weak = 1.0, False
-                if self.weight and at < REORDERED and "held_back" not in about:
+                if self.weight and at < MAX_REORDERED_HITS and "held_back" not in about:
                     score = (score or 0.0) + self.weight * best * relevance
-                node = noted(hit.node, relevance=relevance, weak=weak)
+                node = with_metadata(hit.node, relevance=relevance, weak=weak)
                 hit = NodeWithScore(node=node, score=score)
-            found.append(hit)
+            scored_hits.append(hit)
         if self.weight:
-            found[:REORDERED] = sorted(found[:REORDERED], key=lambda hit: -(hit.score or 0.0))
-        return found
+            scored_hits[:MAX_REORDERED_HITS] = sorted(
+                scored_hits[:MAX_REORDERED_HITS], key=lambda hit: -(hit.score or 0.0)
+            )
+        return scored_hits
 
 
-def coverage(words: Sequence[Word], held: Collection[str]) -> float:
-    """The share of a question, its words weighed by their rarity, that a passage of these tokens holds."""
+def coverage(words: Sequence[QueryWord], passage_tokens: Collection[str]) -> float:
+    """Return the share of a question's words, weighed by their rarity, that a passage of these tokens has."""
     total = math.fsum(word.idf for word in words)
-    found = math.fsum(word.idf for word in words if any(token in held for token in word.tokens))
-    return found / total if total > 0 else 0.0
+    covered = math.fsum(
+        word.idf for word in words if any(token in passage_tokens for token in word.tokens)
+    )
+    return covered / total if total > 0 else 0.0
 
 
-FIRST = 2  # hits that keep their places before those of the newest notes
+HITS_BEFORE_NEWEST = 2  # hits that keep their places before those of the newest notes
 
 
-NEWEST_LOOKED_AT, NEWEST_SHOWN = 60, 3  # passages whose lines are read, and those that are brought
-MEETS = 0.7  # share of what the line with most words of a question has, with which another meets it as well
+MAX_NEWEST_READ = 60  # passages whose lines are read
+MAX_NEWEST_SHOWN = 3  # passages that are brought
+MIN_LINE_SHARE = 0.7  # share of the words in the best line with which another matches as well
 
 
-def noted_on(path: str) -> date | None:
-    """The day up to today that a note is of, by its name; a number with a time that it goes by is none."""
-    day = _day_in(path)
+def past_date_in_name(path: str) -> date | None:
+    """Return the day in a note's name if it is not in the future; a number with a time is none."""
+    day = _date_in_name(path)
     return day if day is not None and day <= date.today() else None
 
 
 @lru_cache(maxsize=50_000)
-def _day_in(path: str) -> date | None:
+def _date_in_name(path: str) -> date | None:
     return None if path.rpartition("/")[2][:8].isdecimal() else day_in_name(path)
 
 
-def with_newest(
+def insert_newest(
     view: Snapshot, query: TracedQuery, hits: Nodes, tokenizer: Tokenizer, allowed: AllowedChunks
 ) -> Nodes:
-    """The hits, of a question for the newest behind the first those of the newest dated notes with a line
-    that has most words of the question: by their likeness alone they are as good as older ones."""
-    if not NEWEST.search(query.query_str):
+    """Insert behind the first hits, for a question for the newest, the newest dated notes that have a line
+    with most words of the question: by their likeness alone they are as good as older ones."""
+    if not ASKS_FOR_NEWEST.search(query.query_str):
         return hits
-    words = question_words(NEWEST.sub(" ", query.query_str), tokenizer, view.lexical)
-    held: dict[str, float] = {}
+    words = question_words(ASKS_FOR_NEWEST.sub(" ", query.query_str), tokenizer, view.lexical)
+    rarity_by_chunk: dict[str, float] = {}
     for word in words:
         for id_ in set().union(*(view.lexical.holding([one], "content") for one in word.tokens)):
-            held[id_] = held.get(id_, 0.0) + word.idf
-    left = among([*held], allowed)
-    days = {id_: day for id_ in left if (day := noted_on(view.path_of(id_) or ""))}
-    most = max((held[id_] for id_ in days), default=0.0)
+            rarity_by_chunk[id_] = rarity_by_chunk.get(id_, 0.0) + word.idf
+    allowed_chunks = keep_allowed([*rarity_by_chunk], allowed)
+    days = {
+        id_: day for id_ in allowed_chunks if (day := past_date_in_name(view.path_of(id_) or ""))
+    }
+    most = max((rarity_by_chunk[id_] for id_ in days), default=0.0)
     newest = sorted(days, key=lambda id_: (days[id_], id_), reverse=True)
-    newest = [id_ for id_ in newest if held[id_] > most / 2][:NEWEST_LOOKED_AT]
+    newest = [id_ for id_ in newest if rarity_by_chunk[id_] > most / 2][:MAX_NEWEST_READ]
     share = {
         id_: max(coverage(words, {*tokenizer(line)}) for line in chunk.text.splitlines() or [""])
         for id_, chunk in view.chunks(newest).items()
     }
     best = max(share.values(), default=0.0)
-    first = [id_ for id_ in newest if share.get(id_, 0.0) >= max(MEETS * best, 1e-6)][:NEWEST_SHOWN]
-    known = {hit.node.node_id: hit.node for hit in hits}
+    first = [id_ for id_ in newest if share.get(id_, 0.0) >= max(MIN_LINE_SHARE * best, 1e-6)][
+        :MAX_NEWEST_SHOWN
+    ]
+    nodes_by_id = {hit.node.node_id: hit.node for hit in hits}
     more: Nodes = []
     for rank, id_ in enumerate(first, start=1):
         record = {"newest": {"rank": rank, "score": None, "weight": None}}
-        node = known.get(id_) or light_node(id_, signals=record)
-        more.append(NodeWithScore(node=node, score=hits[:FIRST][-1].score if hits else 0.0))
+        node = nodes_by_id.get(id_) or stub_node(id_, signals=record)
+        more.append(
+            NodeWithScore(node=node, score=hits[:HITS_BEFORE_NEWEST][-1].score if hits else 0.0)
+        )
     rest = [hit for hit in hits if hit.node.node_id not in first]
-    return [*rest[:FIRST], *more, *rest[FIRST:]]
+    return [*rest[:HITS_BEFORE_NEWEST], *more, *rest[HITS_BEFORE_NEWEST:]]
 
 
-AMONG = 5  # places among which the passage that holds most words of a query stands
-MORE_WORDS = 0.1  # share of the words, by rarity, that it has to hold beyond those before it
+TOP_PLACES = 5  # places among which the passage that holds most words of a query stands
+MIN_COVERAGE_GAIN = 0.1  # share of the words, by rarity, that it has to hold beyond those before it
 
 
-def with_most_words(view: Snapshot, query: TracedQuery, hits: Nodes, tokenizer: Tokenizer) -> Nodes:
-    """The hits, the one that holds more of the query's words than any of the first in the last of their
+def promote_most_words(
+    view: Snapshot, query: TracedQuery, hits: Nodes, tokenizer: Tokenizer
+) -> Nodes:
+    """Move the hit that has more of the query's words than any of the first to the last of their
     places: ranks tell nothing of how far a passage leads, so that two middling ones outvote its first."""
     words = query.words or question_words(query.query_str, tokenizer, view.lexical)
     ids = [hit.node.node_id for hit in hits]
-    held = view.lexical.held((token for word in words for token in word.tokens), ids)
-    shares = [coverage(words, held.get(id_, ())) for id_ in ids]
+    tokens_by_chunk = view.lexical.held((token for word in words for token in word.tokens), ids)
+    shares = [coverage(words, tokens_by_chunk.get(id_, ())) for id_ in ids]
     at = shares.index(max(shares)) if shares else 0
-    if at < AMONG or shares[at] < max(shares[:AMONG]) + MORE_WORDS:
+    if at < TOP_PLACES or shares[at] < max(shares[:TOP_PLACES]) + MIN_COVERAGE_GAIN:
         return hits
-    moved = NodeWithScore(node=hits[at].node, score=hits[AMONG - 2].score)
-    return [*hits[: AMONG - 1], moved, *hits[AMONG - 1 : at], *hits[at + 1 :]]
+    moved = NodeWithScore(node=hits[at].node, score=hits[TOP_PLACES - 2].score)
+    return [*hits[: TOP_PLACES - 1], moved, *hits[TOP_PLACES - 1 : at], *hits[at + 1 :]]
 
 
-LONGEST_TABLE = 8  # chunks of the tables that are taken whole
+MAX_TABLE_CHUNKS = 8  # chunks of the tables that are taken whole
 
 
-def rest_of_tables(view: Snapshot, hits: Nodes, allowed: AllowedChunks) -> Nodes:
-    """The other parts of the tables that the first of the hits have a part of, the best hit's first."""
-    first = view.chunks([one.node.node_id for one in hits[:AMONG]])
+def find_rest_of_tables(view: Snapshot, hits: Nodes, allowed: AllowedChunks) -> Nodes:
+    """Find the other parts of tables that the first hits have a part of, the best hit's first."""
+    first = view.chunks([one.node.node_id for one in hits[:TOP_PLACES]])
     found: dict[ChunkId, ChunkRow] = {}
-    for hit in hits[:AMONG]:
+    for hit in hits[:TOP_PLACES]:
         if chunk := first.get(hit.node.node_id):
-            parts = parts_of_table(chunk, view.chunk_ids_of(chunk.path), view)
+            parts = table_chunks(chunk, view.chunk_ids_of(chunk.path), view)
             found |= {one.id: one for one in parts if one.id not in first}
     known = {one.node.node_id: one.node for one in hits}
     return [
-        NodeWithScore(node=known.get(id_) or light_node(id_), score=hits[:AMONG][-1].score)
-        for id_ in among([*found], allowed)[:LONGEST_TABLE]
+        NodeWithScore(node=known.get(id_) or stub_node(id_), score=hits[:TOP_PLACES][-1].score)
+        for id_ in keep_allowed([*found], allowed)[:MAX_TABLE_CHUNKS]
     ]
 
 
-_SET_FOLDERS = {
+_FOLDER_SETTINGS = {
     "templates.json": "folder",
     "plugins/templater-obsidian/data.json": "templates_folder",
 }
-_SET_NOTES = {"daily-notes.json": "template", "zk-prefixer.json": "template"}
+_NOTE_SETTINGS = {"daily-notes.json": "template", "zk-prefixer.json": "template"}
 """Files below ``.obsidian`` with the key that names a folder of templates, or one template."""
 
-_USUAL_FOLDERS = frozenset({"Templates", "templates"})
+_DEFAULT_FOLDERS = frozenset({"Templates", "templates"})
 """The folder at the vault's root where nothing is set."""
 
-_Stamp = tuple[str, int, int, int]  # a file, its size, and when its content and rights changed
+_FileStamp = tuple[str, int, int, int]  # a file, its size, and when its content and rights changed
 
-_TEMPLATE_BYTES = 100_000  # of a template that are read
-_MOST_READ = 500  # templates: a folder of more is set by mistake, the vault's own perhaps
+_MAX_TEMPLATE_BYTES = 100_000  # of a template that are read
+_MAX_TEMPLATES = 500  # templates: a folder of more is set by mistake, the vault's own perhaps
 
 # What a template leaves to be filled in: `{{date}}`, `<% tp.date.now() %>`.
 _PLACEHOLDER = re.compile(r"\{\{[^{}]*\}\}|<%.*?%>", re.DOTALL)
@@ -314,8 +339,8 @@ class Templates:
     notes: frozenset[str] = frozenset()
     lines: frozenset[str] = frozenset()
 
-    def holds(self, path: str) -> bool:
-        """Whether a note is a template.
+    def contains(self, path: str) -> bool:
+        """Tell whether a note is a template.
 
         :param path: relative to the vault.
         """
@@ -328,41 +353,47 @@ class Templates:
 def read_templates(root: Path) -> Templates:
     """Read where a vault keeps its templates and what they say; a file that is missing or damaged says
     nothing. They are read again when their size or time changes."""
-    named = _named(tuple(_stamped(f"{root}/.obsidian/{file}" for file in _SET_NOTES)))
+    named = _read_template_settings(
+        tuple(_stamp_files(f"{root}/.obsidian/{file}" for file in _NOTE_SETTINGS))
+    )
     notes = frozenset(note.removesuffix(NOTE_SUFFIX) for note in named)
-    named = _named(tuple(_stamped(f"{root}/.obsidian/{file}" for file in _SET_FOLDERS)))
-    folders = named or _USUAL_FOLDERS
-    files = tuple(islice(_files_of(root, folders, notes), _MOST_READ + 1))
+    named = _read_template_settings(
+        tuple(_stamp_files(f"{root}/.obsidian/{file}" for file in _FOLDER_SETTINGS))
+    )
+    folders = named or _DEFAULT_FOLDERS
+    files = tuple(islice(_template_files(root, folders, notes), _MAX_TEMPLATES + 1))
     # More are no folder of templates: nothing of it is held back.
-    return Templates() if len(files) > _MOST_READ else _templates(folders, notes, files)
+    return Templates() if len(files) > _MAX_TEMPLATES else _make_templates(folders, notes, files)
 
 
 def line_keys(text: str) -> list[str]:
-    """What each line of a text says, by its letters, folded; lines without letters left out."""
+    """Return the letters of each line of a text, folded; lines without letters are left out."""
     said = (" ".join(_LETTERS.findall(line)) for line in _PLACEHOLDER.sub(" ", text).splitlines())
     return [fold(line) for line in said if line]
 
 
 @lru_cache(maxsize=8)
-def _templates(
-    folders: frozenset[str], notes: frozenset[str], files: tuple[_Stamp, ...]
+def _make_templates(
+    folders: frozenset[str], notes: frozenset[str], files: tuple[_FileStamp, ...]
 ) -> Templates:
     lines: set[str] = set()
     for path, *_ in files:
         with suppress(OSError), open_plain_file(path) as stream:
-            lines.update(line_keys(stream.read(_TEMPLATE_BYTES).decode("utf-8", "replace")))
+            lines.update(line_keys(stream.read(_MAX_TEMPLATE_BYTES).decode("utf-8", "replace")))
     return Templates(frozenset(map(fold, folders)), frozenset(map(fold, notes)), frozenset(lines))
 
 
-def _files_of(vault: Path, folders: Iterable[str], notes: Iterable[str]) -> Iterator[_Stamp]:
+def _template_files(
+    vault: Path, folders: Iterable[str], notes: Iterable[str]
+) -> Iterator[_FileStamp]:
     paths = (f"{vault}/{note}{NOTE_SUFFIX}" for note in sorted(notes))
     found = (one for folder in sorted(folders) for one in os.walk(f"{vault}/{folder}"))
     below = (f"{where}/{name}" for where, _, names in found for name in sorted(names))
     notes_below = (one for one in below if is_note(one) and not Path(one).is_symlink())
-    return _stamped(chain(paths, notes_below))
+    return _stamp_files(chain(paths, notes_below))
 
 
-def _stamped(paths: Iterable[str]) -> Iterator[_Stamp]:
+def _stamp_files(paths: Iterable[str]) -> Iterator[_FileStamp]:
     """The files that are there, as they are now."""
     for path in paths:
         with suppress(OSError):
@@ -371,11 +402,11 @@ def _stamped(paths: Iterable[str]) -> Iterator[_Stamp]:
 
 
 @lru_cache(maxsize=16)
-def _named(files: tuple[_Stamp, ...]) -> frozenset[str]:
-    """What files of settings name under their keys; nothing where one is damaged."""
+def _read_template_settings(files: tuple[_FileStamp, ...]) -> frozenset[str]:
+    """Read the folders or notes that files of settings name; nothing where one is damaged."""
     found: set[str] = set()
     for path, *_ in files:
-        key = (_SET_FOLDERS | _SET_NOTES)[path.rpartition("/.obsidian/")[2]]
+        key = (_FOLDER_SETTINGS | _NOTE_SETTINGS)[path.rpartition("/.obsidian/")[2]]
         with suppress(OSError, ValueError):
             settings = read_json_file(path)
             name = settings.get(key) if isinstance(settings, dict) else None
@@ -385,27 +416,27 @@ def _named(files: tuple[_Stamp, ...]) -> frozenset[str]:
     return frozenset(found - {""})
 
 
-TEMPLATE = "it is a template"
-SKELETON = "it says no more than a template"
+TEMPLATE_REASON = "it is a template"
+SKELETON_REASON = "it says no more than a template"
 
-_ASKED = re.compile(
+_ASKS_FOR_TEMPLATES = re.compile(
     r"templat|vorlage|plantilla|gabarit|mod[èe]l[eo]|sjablo|шаблон|模[板版]|テンプレ|템플릿",
     re.IGNORECASE,
 )
 
-_DATES = re.compile(
+_DATE_OR_TIME = re.compile(
     r"\d{4}[-/.]\d{1,2}(?:[-/.]\d{1,2})?|\d{1,2}[./]\d{1,2}[./]\d{2,4}|\d{1,2}:\d{2}(?::\d{2})?"
 )
 """What fills in the date and time of a template by itself."""
 
 
 def asks_for_templates(query: str) -> bool:
-    """Whether a query is about templates themselves."""
-    return _ASKED.search(query) is not None
+    """Tell whether a query is about templates themselves."""
+    return _ASKS_FOR_TEMPLATES.search(query) is not None
 
 
 def is_skeleton(text: str, title: str, lines: Collection[str]) -> bool:
-    """Whether all that a chunk says stands in a template: headings and prompts, not filled in.
+    """Tell whether all that a chunk says stands in a template: headings and prompts, not filled in.
 
     A prompt with a number or a picture behind its colon is filled in (``Weight: 80.5``). What says
     only its ``title`` is none: a note kept in a hurry is called what it says.
@@ -413,7 +444,7 @@ def is_skeleton(text: str, title: str, lines: Collection[str]) -> bool:
     :param lines: of the vault's templates, as :func:`line_keys` gives them.
     """
     for line in text.splitlines():
-        value = _DATES.sub("", line.partition(":")[2])
+        value = _DATE_OR_TIME.sub("", line.partition(":")[2])
         if any(sign.isdigit() or unicodedata.category(sign) == "So" for sign in value):
             return False
     said = set(line_keys(text))
@@ -445,22 +476,22 @@ class TemplatePostprocessor(VaultPostprocessor):
                 if not chunk.text.strip():
                     continue  # The chunk of an empty note only stands for it.
                 title = notes[chunk.path].title if chunk.path in notes else ""
-                if templates.holds(chunk.path):
-                    reason = TEMPLATE
+                if templates.contains(chunk.path):
+                    reason = TEMPLATE_REASON
                 elif templates.lines and is_skeleton(chunk.text, title, templates.lines):
-                    reason = SKELETON
+                    reason = SKELETON_REASON
             if reason and DISPATCH not in hit.node.metadata.get("signals", {}):
                 # That of a neighbour may be below nothing, and goes down all the same.
                 lowered = score * self.share if score > 0 else score / self.share
-                hit = NodeWithScore(node=noted(hit.node, held_back=reason), score=lowered)
+                hit = NodeWithScore(node=with_metadata(hit.node, held_back=reason), score=lowered)
             found.append(hit)
         return sorted(found, key=lambda hit: -(hit.score or 0.0))
 
 
-def templates_of(vault: Path, query: str) -> Callable[[str], bool]:
-    """What tells of a path whether it is a template; of none for a query about templates."""
+def make_template_test(vault: Path, query: str) -> Callable[[str], bool]:
+    """Make the test whether a path is that of a template; none is for a query about templates."""
     if asks_for_templates(query):
         return lambda _: False
     # Most queries name no note, of which it is asked.
     templates = cache(partial(read_templates, vault))
-    return lambda path: templates().holds(path)
+    return lambda path: templates().contains(path)

@@ -18,9 +18,9 @@ from notehop.app.retrieval.components import (
     Trace,
     TracedQuery,
     VaultPostprocessor,
-    below,
-    fill,
-    noted,
+    fill_stubs,
+    score_below,
+    with_metadata,
 )
 from notehop.app.retrieval.intents import DECIDED_BY
 from notehop.app.retrieval.retrievers import DISPATCH
@@ -66,7 +66,7 @@ class CrossEncoderScorer:
                     self._model = SentenceTransformerRerank(
                         model=str(folder),
                         cross_encoder_kwargs={
-                            "max_length": _window(folder),
+                            "max_length": _max_pair_tokens(folder),
                             "local_files_only": True,
                             "trust_remote_code": False,
                         },
@@ -101,7 +101,7 @@ class CrossEncoderScorer:
         return scores
 
 
-def _window(folder: Path) -> int:
+def _max_pair_tokens(folder: Path) -> int:
     """Tokens of a pair that a model reads, 512 at most: longer ones would fail, or take long."""
     from transformers import AutoConfig
 
@@ -114,12 +114,12 @@ def _window(folder: Path) -> int:
 
 
 _shared: WeakValueDictionary[str, CrossEncoderScorer] = WeakValueDictionary()
-_asking = threading.Lock()
+_shared_lock = threading.Lock()
 
 
 def shared_scorer(settings: RerankSettings) -> CrossEncoderScorer:
     """The scorer that all vaults of this process share whose settings name the same model."""
-    with _asking:
+    with _shared_lock:
         return _shared.setdefault(settings.model, CrossEncoderScorer(settings))
 
 
@@ -139,7 +139,7 @@ def reranker_folder(name: str) -> Path:
     return found
 
 
-AT_ONCE = 4
+PAIRS_PER_PASS = 4
 """Pairs of a pass, between which the clock is looked at; more are hardly faster on a processor."""
 
 
@@ -165,7 +165,7 @@ class RerankPostprocessor(VaultPostprocessor):
     def process(self, hits: Nodes, query: TracedQuery, view: Snapshot) -> Nodes:
         # The text of each under its title and headings; a chunk that is not there has none.
         texts: dict[str, str] = {}
-        for hit in fill(hits[: self.candidates], view):
+        for hit in fill_stubs(hits[: self.candidates], view):
             about, text = hit.node.metadata, hit.node.get_content()
             title, headings = str(about.get("title", "")), tuple(about.get("heading_path") or ())
             texts[hit.node.node_id] = (
@@ -176,13 +176,13 @@ class RerankPostprocessor(VaultPostprocessor):
         try:
             # Loading, which happens once, is outside the budget.
             self.scorer.load()
-            scores = self._scored(query.query_str, texts, query.trace)
+            scores = self._score_texts(query.query_str, texts, query.trace)
         except ModelError as exc:
             query.trace.warn(f"not reranked, the fused order stands: {exc}")
             return hits
-        return hits if scores is None else _ordered(hits, scores)
+        return hits if scores is None else _order_by_score(hits, scores)
 
-    def _scored(
+    def _score_texts(
         self, query: str, texts: Mapping[str, str], trace: Trace
     ) -> dict[str, float] | None:
         """The score of each candidate by id; None, with a warning, if the time ran out."""
@@ -191,9 +191,9 @@ class RerankPostprocessor(VaultPostprocessor):
         if self.scorer.turn.acquire(timeout=self.budget_ms / 1000):
             try:
                 while waiting and self.clock() < ends:
-                    some, waiting = waiting[:AT_ONCE], waiting[AT_ONCE:]
-                    found = self.scorer.scores(query, [texts[one] for one in some])
-                    scores.update(zip(some, found, strict=True))
+                    batch, waiting = waiting[:PAIRS_PER_PASS], waiting[PAIRS_PER_PASS:]
+                    batch_scores = self.scorer.scores(query, [texts[one] for one in batch])
+                    scores.update(zip(batch, batch_scores, strict=True))
             finally:
                 self.scorer.turn.release()
         trace.count(self.stage, candidates=len(texts), scored=len(scores))
@@ -207,7 +207,7 @@ class RerankPostprocessor(VaultPostprocessor):
         return None
 
 
-def _ordered(nodes: Nodes, scores: Mapping[str, float]) -> Nodes:
+def _order_by_score(nodes: Nodes, scores: Mapping[str, float]) -> Nodes:
     """The hits by rerank score, those without one below; decided ones stay first, with the best."""
     best, lowest = max(scores.values()), min(scores.values())
     first: Nodes = []
@@ -220,10 +220,10 @@ def _ordered(nodes: Nodes, scores: Mapping[str, float]) -> Nodes:
         score = scores.get(node.node_id)
         if score is not None:
             record = {"score": score, "rank_before": rank, "score_before": hit.score}
-            node = noted(node, rerank=record)
+            node = with_metadata(node, rerank=record)
         into = first if decided else rest if score is None else scored
         into.append(NodeWithScore(node=node, score=best if decided else score))
     scored.sort(key=lambda hit: -(hit.score or 0.0))
     for number, hit in enumerate(rest, start=1):
-        hit.score = below(lowest, number, len(rest))
+        hit.score = score_below(lowest, number, len(rest))
     return [*first, *scored, *rest]

@@ -27,14 +27,13 @@ from notehop.app.retrieval.components import (
     TracedRetriever,
     Vector,
     ViewSource,
-    fill,
-    light_hits,
-    light_node,
-    noted,
+    fill_stubs,
+    stub_hits,
+    stub_node,
     view_for,
+    with_metadata,
 )
-from notehop.app.retrieval.filters import EMPTY, AllowedChunks
-from notehop.app.retrieval.filters import among as allowed_among
+from notehop.app.retrieval.filters import EMPTY_QUERY_MESSAGE, AllowedChunks, keep_allowed
 from notehop.app.retrieval.intents import DECIDED_BY
 from notehop.config.errors import QueryError, UsageError
 from notehop.indexing.graph.files import fold
@@ -55,8 +54,8 @@ def query_vector(query: TracedQuery, embed_model: BaseEmbedding, rows: ChunkVect
     # Not ``embedding_strs``, which is empty where a query brings a vector.
     texts = [text for text in query.custom_embedding_strs or [query.query_str] if text.strip()]
     if not texts:
-        raise QueryError(EMPTY)
-    query.vector = of_length_1(embed_model.get_agg_embedding_from_queries(texts))
+        raise QueryError(EMPTY_QUERY_MESSAGE)
+    query.vector = normalize_vector(embed_model.get_agg_embedding_from_queries(texts))
     return query.vector
 
 
@@ -64,7 +63,7 @@ def known_vector(query: TracedQuery, rows: ChunkVectors) -> Vector | None:
     """Return the vector of the query, length 1, if it has one that fits the rows, else warn."""
     if query.vector is None and query.embedding is not None:
         if len(query.embedding) == rows.dimensions:
-            query.vector = of_length_1(query.embedding)
+            query.vector = normalize_vector(query.embedding)
         else:
             query.trace.warn(
                 f"the query brought a vector of {len(query.embedding)} numbers, which is of another "
@@ -73,8 +72,8 @@ def known_vector(query: TracedQuery, rows: ChunkVectors) -> Vector | None:
     return query.vector
 
 
-def of_length_1(embedding: Sequence[float] | Vector) -> Vector:
-    """The vector in its direction; all zeros have none and stay."""
+def normalize_vector(embedding: Sequence[float] | Vector) -> Vector:
+    """Return the vector at length 1; all zeros stay."""
     vector = np.asarray(embedding, dtype=np.float32)
     return vector / np.float32(float(np.linalg.norm(vector)) or 1.0)
 
@@ -113,15 +112,17 @@ class SignalRetriever(TracedRetriever):
         ranked alone, and all that match; None ranks what is allowed."""
         view = view_for(query, self.source)
         if among is not None:
-            return self._best(query, view, len(among), among)
-        return self._best(query, view, self.similarity_top_k, self._allowed)
+            return self._top_hits(query, view, len(among), among)
+        return self._top_hits(query, view, self.similarity_top_k, self._allowed)
 
-    def _best(self, query: TracedQuery, view: Snapshot, count: int, allowed: AllowedChunks) -> Hits:
+    def _top_hits(
+        self, query: TracedQuery, view: Snapshot, count: int, allowed: AllowedChunks
+    ) -> Hits:
         raise NotImplementedError
 
     def find(self, query: TracedQuery) -> Nodes:
-        hits = light_hits(self.rank(query))
-        return fill(hits, view_for(query, self.source)) if self.with_text else hits
+        hits = stub_hits(self.rank(query))
+        return fill_stubs(hits, view_for(query, self.source)) if self.with_text else hits
 
 
 class SemanticRetriever(SignalRetriever):
@@ -132,7 +133,9 @@ class SemanticRetriever(SignalRetriever):
         super().__init__(view, **more)
         self._embed_model = embed_model
 
-    def _best(self, query: TracedQuery, view: Snapshot, count: int, allowed: AllowedChunks) -> Hits:
+    def _top_hits(
+        self, query: TracedQuery, view: Snapshot, count: int, allowed: AllowedChunks
+    ) -> Hits:
         rows = view.chunk_vectors
         hits = rows.top(query_vector(query, self._embed_model, rows), count, allowed)
         # A server of vectors is missed when it is asked.
@@ -152,7 +155,9 @@ class LexicalRetriever(SignalRetriever, BM25Retriever):  # type: ignore[misc]
         super().__init__(view, existing_bm25=SimpleNamespace(corpus=None, scores={}), **more)
         self._tokenizer = tokenizer
 
-    def _best(self, query: TracedQuery, view: Snapshot, count: int, allowed: AllowedChunks) -> Hits:
+    def _top_hits(
+        self, query: TracedQuery, view: Snapshot, count: int, allowed: AllowedChunks
+    ) -> Hits:
         weights = self._tokenizer.weights(self._tokenizer.query(query.query_str), view.lexical)
         return view.lexical.top(weights, count, allowed)
 
@@ -160,14 +165,16 @@ class LexicalRetriever(SignalRetriever, BM25Retriever):  # type: ignore[misc]
 class TitleRetriever(SignalRetriever):
     """Finds the notes named exactly as the query; each by its first allowed chunk, score 1, by path."""
 
-    def _best(self, query: TracedQuery, view: Snapshot, count: int, allowed: AllowedChunks) -> Hits:
+    def _top_hits(
+        self, query: TracedQuery, view: Snapshot, count: int, allowed: AllowedChunks
+    ) -> Hits:
         paths = view.notes_named(query.query_str)
-        found = (allowed_among(view.chunk_ids_of(path), self._allowed) for path in paths)
-        first = allowed_among([ids[0] for ids in found if ids], allowed)
+        found = (keep_allowed(view.chunk_ids_of(path), self._allowed) for path in paths)
+        first = keep_allowed([ids[0] for ids in found if ids], allowed)
         return [(one, 1.0) for one in first[:count]]
 
 
-def with_aliases(
+def add_aliases(
     view: Snapshot, query: TracedQuery, ranking: Sequence[ChunkId], notes: int = 5
 ) -> TracedQuery:
     """Return the query, or a copy with the aliases of the best notes of a ranking after it, each once and
@@ -320,12 +327,12 @@ class WeightedFusionRetriever(TracedRetriever, QueryFusionRetriever):
             own, signal = query, self._signals[name]
             if name == WIDENED and self._widening is not None:
                 own = self._widening(query, list(scores.get(WIDENED_BY, ())))
-            vote(name, partial(_asked, signal, own, nodes))
+            vote(name, partial(_run_signal, signal, own, nodes))
         answered = [name for name in self._signals if name in scores]
         if not answered:
             raise next(failures[name] for name in self._signals if name in failures)
         if self._dispatch is not None:
-            vote(DISPATCH, partial(_asked, self._dispatch, query, nodes))
+            vote(DISPATCH, partial(_run_signal, self._dispatch, query, nodes))
         weights = dict(self._weights)
         found = fused()
         if query.expand is not None:
@@ -363,14 +370,16 @@ class WeightedFusionRetriever(TracedRetriever, QueryFusionRetriever):
             if decided := sorted(self._deciding.intersection(one.ranks)):
                 record[DECIDED_BY] = decided
             node = nodes.get(one.id)
-            hit = light_node(one.id, **record) if node is None else noted(node, **record)
+            hit = stub_node(one.id, **record) if node is None else with_metadata(node, **record)
             hits.append(NodeWithScore(node=hit, score=one.score))
         ours = [one for one in self._signals.values() if isinstance(one, SignalRetriever)]
         whole = next((one for one in ours if one.with_text), None)
-        return hits if whole is None else fill(hits, view_for(query, whole.source))
+        return hits if whole is None else fill_stubs(hits, view_for(query, whole.source))
 
 
-def _asked(retriever: BaseRetriever, query: TracedQuery, nodes: dict[ChunkId, BaseNode]) -> Hits:
+def _run_signal(
+    retriever: BaseRetriever, query: TracedQuery, nodes: dict[ChunkId, BaseNode]
+) -> Hits:
     """The ranking of a retriever; ``nodes`` get those of one that is not ours."""
     if isinstance(retriever, SignalRetriever):
         return retriever.rank(query)

@@ -43,12 +43,12 @@ from notehop.app.answer.quotes.question import parse_question as question
 from notehop.app.answer.quotes.reading import find_person, refers_back
 from notehop.app.answer.synthesizer import NotehopQueryEngine
 from notehop.app.answer.writing import condense_follow_up, recent_messages
-from notehop.app.lists.rewording import going_on
+from notehop.app.lists.rewording import shift_period
 from notehop.app.problems import problem, reason_of
-from notehop.app.retrieval.chain import Wanted
+from notehop.app.retrieval.chain import RetrievalRequest
 from notehop.app.retrieval.components import TracedQuery
-from notehop.app.retrieval.filters import MAX_QUERY_CHARS, ParsedQuery, parsed
-from notehop.app.retrieval.intents import SMALL, Subject
+from notehop.app.retrieval.filters import MAX_QUERY_CHARS, ParsedQuery, split_filters
+from notehop.app.retrieval.intents import ALL_FUNCTION_WORDS, SubjectFinder
 from notehop.app.retrieval.relevance import question_words
 from notehop.app.services.engine import Engine, VaultRetriever, not_shown
 from notehop.app.services.notes.current_notes import CurrentNotes
@@ -257,7 +257,7 @@ class QuestionRun:
             if not turns or self.turn is None:
                 return
             self.last = turns[-1]
-            written = parsed(view, self.query.query_str, literal=self.asked.literal)
+            written = split_filters(view, self.query.query_str, literal=self.asked.literal)
             if not written.text.strip():
                 return
             with self.query.trace.timed(STAGE):
@@ -266,7 +266,7 @@ class QuestionRun:
                 return
             if not self.asked.literal:
                 # Of what would be read as a filter, the words of phrases stay.
-                while (found := parsed(view, question)).conditions:
+                while (found := split_filters(view, question)).conditions:
                     question = found.text
         rewritten = _within(written, question)
         if len(rewritten) > MAX_QUERY_CHARS:
@@ -283,7 +283,7 @@ class QuestionRun:
             self.told = f"You asked: “{escape_body(escape_title(last.typed_question))}”."
         if kind != "more" or last is None:
             self.query.trace.count("index", generation=self.engine.generation)
-            self.retriever = VaultRetriever(lambda *_: [], Wanted(self.asked), "")
+            self.retriever = VaultRetriever(lambda *_: [], RetrievalRequest(self.asked), "")
             return
         if self.asked.filters != models.Filters():
             last = replace(last, filters=self.asked.filters)
@@ -294,7 +294,7 @@ class QuestionRun:
             return left if left and "listed" in left[0].node.metadata else left[:MAX_MORE_PASSAGES]
 
         asked = self.asked.model_copy(update={"filters": last.filters})
-        self.retriever = self.retriever.then(more, asked=asked, seen=len(last.shown_ids))
+        self.retriever = self.retriever.then(more, query=asked, already_shown=len(last.shown_ids))
         if self.turn is not None:
             self.turn = self.turn.model_copy(update={"question": last.question})
 
@@ -335,7 +335,7 @@ class QuestionRun:
     def _about(self, written: ParsedQuery, last: Turn, view: Snapshot) -> str | None:
         """The follow-up with the words of the last question, or with its subject where it has none."""
         text = written.text
-        if further := going_on(last_question(last), text, date.today(), last.year):
+        if further := shift_period(last_question(last), text, date.today(), last.year):
             return further
         content = partial(self._content, view=view)
         asked, other = content(last_question(last)), new_subject(text)
@@ -392,7 +392,7 @@ class QuestionRun:
         held = frozenset().union(*view.lexical.held(tokens, passages).values())
         common = self.engine.embedder.tokens.is_common
         return all(
-            word.missing or common(word.written) or not held.isdisjoint(word.tokens)
+            word.is_missing or common(word.text) or not held.isdisjoint(word.tokens)
             for word in words
         )
 
@@ -400,12 +400,12 @@ class QuestionRun:
         """The words of a text that say something, as they are written."""
         words = question_words(text, self.engine.tokenizer, view.lexical)
         # Where there are no others, small words are a question.
-        return [one.written for one in words if fold(one.written).casefold() not in SMALL]
+        return [one.text for one in words if fold(one.text).casefold() not in ALL_FUNCTION_WORDS]
 
     def _subject(self, answer: models.Answer) -> str:
         """What a question of its own was about; where it was refused, what was spoken of before it."""
         with self.engine.reader.snapshot() as view:
-            text = parsed(view, self.query.query_str, literal=self.asked.literal).text
+            text = split_filters(view, self.query.query_str, literal=self.asked.literal).text
             named = [note.title for note in view.notes_at(_named(text, view)).values()]
             content, last = self._content(text, view), self.last
             # Of what the vault has, and was not spoken of before, a question is one of its own.
@@ -452,7 +452,7 @@ def _passages_of(subject: str, view: Snapshot) -> set[str]:
 
 def _named(text: str, view: Snapshot) -> tuple[str, ...]:
     """The notes that a question is about by name: "run tests" is not about a note called *Run*."""
-    return Subject(view, text, None, covered=COVERED).notes(())
+    return SubjectFinder(view, text, None, min_share=COVERED).find_notes(())
 
 
 def explained(sources: Sequence[Mapping[str, Any]], asked: models.BaseQuery) -> list[Any]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from notehop.app.models import Captured, CaptureQuery, Connection
 from notehop.app.problems import reason_of
-from notehop.app.retrieval.chain import Wanted
+from notehop.app.retrieval.chain import RetrievalRequest
 from notehop.app.retrieval.components import TracedQuery
 from notehop.app.retrieval.filters import MAX_QUERY_CHARS
 from notehop.app.services.notes.find_note import called_alike, link_to
@@ -90,7 +90,7 @@ def find_related(engine: Engine, now: CurrentNotes, kept: Note) -> list[Connecti
     targets = [link.target for link in kept.links if link.target]
     meant = called_alike(now.catalog, targets)
     linked = {resolve_path(meant, kept.path, target).path for target in targets}
-    wanted = Wanted.best_notes(min(100, MOST + len(linked) + 1), literal=True)
+    request = RetrievalRequest.best_notes(min(100, MOST + len(linked) + 1), literal=True)
     title = kept.title if "title" in kept.front_matter else ""
     body = " ".join(plain_text(kept, kept.body_start, len(kept.text)).split())
     text = f"{title} {body}".strip()[:MAX_QUERY_CHARS]
@@ -98,7 +98,7 @@ def find_related(engine: Engine, now: CurrentNotes, kept: Note) -> list[Connecti
     tokens = engine.embedder.tokens
     ends = [end for _, end in tokens(text)[: tokens.room(engine.embedder.max_tokens)]]
     query = TracedQuery(text[: ends[-1]] if ends else text)
-    by_path = {str(hit.node.metadata["path"]): hit for hit in engine.retrieve(query, wanted)}
+    by_path = {str(hit.node.metadata["path"]): hit for hit in engine.retrieve(query, request)}
     paths = [path for path in by_path if path not in {*linked, kept.path}][:MOST]
     rows = now.notes_at(paths)
     said = now.in_a_line(rows, {path: by_path[path].node.get_content() for path in rows})

@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 
 from pydantic import Field
 
-from notehop.app.models.query import Strict
+from notehop.app.models.query import StrictModel
 from notehop.app.services.links import Survey
 from notehop.app.services.notes.find_note import near_names
 from notehop.app.services.open_vault import Place
@@ -52,7 +52,7 @@ class Finding:
     broken: bool = True
 
 
-class IndexCheck(Strict):
+class IndexCheck(StrictModel):
     """Whether the parts of the index agree with the catalog.
 
     ``exists`` is false where nothing was indexed yet. ``findings`` begin with those that are broken.
@@ -69,7 +69,7 @@ class IndexCheck(Strict):
         self.findings.append(Finding(part, problem, command, broken=broken))
 
 
-class BrokenLinks(Strict):
+class BrokenLinks(StrictModel):
     """What links name that leads nowhere, or to one of several files: how many, and where they stand.
 
     ``target`` is as the first of them writes it; of a heading or block, with the path of its note.
@@ -82,7 +82,7 @@ class BrokenLinks(Strict):
     meant: list[str] = Field(default_factory=list)
 
 
-class DoctorReport(Strict):
+class DoctorReport(StrictModel):
     """What is to be mended, each kind with the worst first; a kind that was not asked for is None.
 
     All but ``index`` is read from the files as they are now: ``notes`` and ``links`` are those that

@@ -30,15 +30,21 @@ from notehop.app.answer.quotes.reading import (
 )
 from notehop.app.answer.synthesizer import VaultSynthesizer
 from notehop.app.answer.writing import LlmSynthesizer
-from notehop.app.lists.list_question import ListQuestion, list_question
-from notehop.app.lists.rewording import reworded
+from notehop.app.lists.list_question import ListQuestion, parse_list_question
+from notehop.app.lists.rewording import reword_question
 from notehop.app.lists.vault_question import VaultQuestion
-from notehop.app.retrieval.chain import QueryChain, Wanted
-from notehop.app.retrieval.components import Nodes, TracedQuery, TracedRetriever, noted, words_of
-from notehop.app.retrieval.filters import checked, narrow
-from notehop.app.retrieval.relevance import question_words, templates_of
+from notehop.app.retrieval.chain import QueryChain, RetrievalRequest
+from notehop.app.retrieval.components import (
+    Nodes,
+    TracedQuery,
+    TracedRetriever,
+    hit_with_metadata,
+    word_set,
+)
+from notehop.app.retrieval.filters import apply_filters, validate_query
+from notehop.app.retrieval.relevance import make_template_test, question_words
 from notehop.app.retrieval.rerank import CrossEncoderScorer, shared_scorer
-from notehop.app.retrieval.spelling import corrected, with_words
+from notehop.app.retrieval.spelling import correct_spelling, replace_words
 from notehop.app.services.notes.current_notes import CurrentNotes
 from notehop.app.services.open_vault import Place, remedy
 from notehop.config.errors import ModelError, UsageError
@@ -63,7 +69,7 @@ SPELLING = "spelling"  # the stage of a query that reads its misspelled words
 FILTERS = "filters"  # the stage of a query that finds what its filters leave
 
 
-Run = Callable[[TracedQuery, Wanted], list[NodeWithScore]]
+Run = Callable[[TracedQuery, RetrievalRequest], list[NodeWithScore]]
 
 # Questions come back to the same notes, and each is compared often.
 PASSAGES = 4_096  # passages whose vectors are remembered: some 10 MB
@@ -76,26 +82,26 @@ class VaultRetriever(TracedRetriever):
     Connected notes have ``metadata["role"] == "connected"``: they are context, not to be cited.
     """
 
-    def __init__(self, run: Run, wanted: Wanted, vault: str) -> None:
+    def __init__(self, run: Run, request: RetrievalRequest, vault: str) -> None:
         """:param vault: its name, for the links that open a note."""
         super().__init__(callback_manager=LlamaSettings.callback_manager)
         self._run = run
-        self._wanted = wanted
+        self._request = request
         self._vault = vault
 
     def find(self, query: TracedQuery) -> Nodes:
         found: Nodes = []
-        for hit in self._run(query, self._wanted):
+        for hit in self._run(query, self._request):
             about = hit.node.metadata
             uri = open_uri(self._vault, about["path"], about["heading_path"])
-            found.append(NodeWithScore(node=noted(hit.node, uri=uri), score=hit.score))
+            found.append(hit_with_metadata(hit, uri=uri))
         return found
 
-    def then(self, keep: Callable[[Nodes], Nodes], **wanted: Any) -> VaultRetriever:
-        """One that keeps some of what this one finds; ``wanted`` are fields of what it is to find."""
+    def then(self, keep: Callable[[Nodes], Nodes], **changes: Any) -> VaultRetriever:
+        """One that keeps some of what this one finds; ``changes`` are fields of its request."""
         return VaultRetriever(
-            lambda query, wanted: keep(self._run(query, wanted)),
-            replace(self._wanted, **wanted),
+            lambda query, request: keep(self._run(query, request)),
+            replace(self._request, **changes),
             self._vault,
         )
 
@@ -159,7 +165,7 @@ class Engine:
 
     def _forget(self) -> None:
         """Forget texts that were read: notes may have been withdrawn."""
-        for cached in (words_of, split_into_passages, self._words, self._asked):
+        for cached in (word_set, split_into_passages, self._words, self._asked):
             cached.cache_clear()
 
     def check_open(self) -> None:
@@ -254,22 +260,20 @@ class Engine:
             index = self.reader.lexical
             found: dict[str, Term] = {}
             for word in question_words(query, tokenizer, index):
-                tokens = [token for token in tokenizer.query(word.written) if token in word.tokens]
+                tokens = [token for token in tokenizer.query(word.text) if token in word.tokens]
                 tokens = tokens or list(word.tokens[:1])
                 frequencies = [index.frequency(token) for token in tokens]
                 # Of a name that capitals split ("LaTeX") some part stands somewhere by chance.
                 is_split = (
-                    word.written.isalnum()
+                    word.text.isalnum()
                     and frequencies[0] == 0
                     and min(frequencies[1:], default=1) == 0
                 )
-                absent = word.missing or is_split
-                common = absent and self.embedder.tokens.is_common(word.written)
+                absent = word.is_missing or is_split
+                common = absent and self.embedder.tokens.is_common(word.text)
                 # "Roof-beam" is asked for by its parts where no note joins them so.
                 is_joined = (
-                    "-" in word.written
-                    and any(frequencies)
-                    and word.written.replace("-", "").isalpha()
+                    "-" in word.text and any(frequencies) and word.text.replace("-", "").isalpha()
                 )
                 variants = frozenset(
                     one
@@ -288,7 +292,7 @@ class Engine:
                         token,
                         weight,
                         missing,
-                        word.written,
+                        word.text,
                         is_absent,
                         common,
                         variants - other,
@@ -337,14 +341,14 @@ class Engine:
         quoting = ExtractiveSynthesizer(name, analyzer, checker=checker)
         return quoting if llm is None else LlmSynthesizer(name, llm, quoting, checker=checker)
 
-    def retrieve(self, query: TracedQuery, wanted: Wanted) -> list[NodeWithScore]:
+    def retrieve(self, query: TracedQuery, request: RetrievalRequest) -> list[NodeWithScore]:
         """The sources and connected notes of the newest generation.
 
         What was searched for, without filters, stands in the query's trace.
         """
         place, trace = self.place, query.trace
         settings = place.settings
-        text = checked(query.query_str, wanted.asked.filters)
+        text = validate_query(query.query_str, request.query.filters)
         tokenizer = self.tokenizer
         with self.reader.snapshot() as view:
             with self._loading:
@@ -361,30 +365,32 @@ class Engine:
             stands = CurrentNotes(view, place).any_of
             asked: ListQuestion | None = None
             with trace.timed(FILTERS):
-                filters, literal = wanted.asked.filters, wanted.asked.literal
-                narrowed = narrow(text, filters, view, tokenizer, stands, literal=literal)
-                if wanted.listing:
-                    asked = list_question(narrowed, view, tokenizer, stands, trace, place.vault)
-            if asked is not None and not asked.lists:
-                narrowed, asked = asked.narrowed, None
-            text = narrowed.text
+                filters, literal = request.query.filters, request.query.literal
+                filtered = apply_filters(text, filters, view, tokenizer, stands, literal=literal)
+                if request.listing:
+                    asked = parse_list_question(
+                        filtered, view, tokenizer, stands, trace, place.vault
+                    )
+            if asked is not None and not asked.is_list:
+                filtered, asked = asked.filtered, None
+            text = filtered.text
             if asked is not None:
-                narrowed, wanted = asked.narrowed, asked.wanted(wanted)
+                filtered, request = asked.filtered, asked.to_request(request)
             # The caller's query keeps its filters: who asks with it again asks the same.
             query = replace(query, query_str=text)
-            trace.text, trace.filters = text, list(narrowed.said)
-            for warning in narrowed.warnings:
+            trace.text, trace.filters = text, list(filtered.filter_texts)
+            for warning in filtered.warnings:
                 trace.warn(warning)
-            if narrowed.nothing:
+            if filtered.is_empty:
                 return []
             # What is listed is not looked for.
-            by_words = asked is None and not narrowed.lists
+            by_words = asked is None and not filtered.has_no_terms
             if by_words:
-                self._read_words(query, view, tokenizer, reword=wanted.listing)
+                self._read_words(query, view, tokenizer, reword=request.listing)
             chain = QueryChain(
                 view,
-                wanted,
-                narrowed,
+                request,
+                filtered,
                 vault=place.vault,
                 settings=settings,
                 embed_model=lambda: self.embedder,
@@ -394,7 +400,7 @@ class Engine:
             )
             found = chain.run(query)
         self.ready = self.ready or by_words
-        return found if asked is None else asked.told(found, wanted)
+        return found if asked is None else asked.label_hits(found, request)
 
     def _read_words(
         self, query: TracedQuery, view: Snapshot, tokenizer: Tokenizer, *, reword: bool
@@ -410,14 +416,14 @@ class Engine:
             )
         read = languages_read(settings.embedding.model)
         with trace.timed(SPELLING):
-            is_template = templates_of(self.place.vault, asked)
+            is_template = make_template_test(self.place.vault, asked)
             question = VaultQuestion(asked, current, tokenizer, is_template)
-            other = reworded(question) if reword else {}
-            query.query_str = with_words(asked, other)
+            other = reword_question(question) if reword else {}
+            query.query_str = replace_words(asked, other)
             words = question_words(query.query_str, tokenizer, view.lexical)
             if not words and not tokenizer.query(query.query_str):
                 trace.warn(NO_WORDS)
-            text, trace.searched_for = corrected(
+            text, trace.searched_for = correct_spelling(
                 query.query_str,
                 words,
                 current,
@@ -429,7 +435,7 @@ class Engine:
                     for one in facts_of(query.query_str, tokenizer.language).days
                     if one.month and one.day
                 ],
-                known=read is None or tokenizer.language in read,
+                knows_language=read is None or tokenizer.language in read,
             )
             query.words = words if text == query.query_str else ()
             trace.searched_for |= other

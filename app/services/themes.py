@@ -10,10 +10,15 @@ from itertools import chain, islice, zip_longest
 from llama_index.core.schema import NodeWithScore
 
 from notehop.app import models
-from notehop.app.retrieval.chain import Wanted
-from notehop.app.retrieval.components import TracedQuery, noted, to_node
-from notehop.app.retrieval.filters import among, narrow, of_fields, parsed
-from notehop.app.retrieval.intents import asks_for_themes
+from notehop.app.retrieval.chain import RetrievalRequest
+from notehop.app.retrieval.components import TracedQuery, to_node, with_metadata
+from notehop.app.retrieval.filters import (
+    apply_filters,
+    conditions_of_fields,
+    keep_allowed,
+    split_filters,
+)
+from notehop.app.retrieval.intents import find_themes_subject
 from notehop.app.retrieval.relevance import read_templates
 from notehop.app.services.ask import THEMES
 from notehop.app.services.engine import Engine, Run
@@ -118,20 +123,20 @@ class VaultThemes:
         :param asked: whether it is, whatever its words say.
         """
 
-        def run(query: TracedQuery, wanted: Wanted) -> list[NodeWithScore]:
-            intent = wanted.asked.intent or self._settings.retrieval.intent
+        def run(query: TracedQuery, request: RetrievalRequest) -> list[NodeWithScore]:
+            intent = request.query.intent or self._settings.retrieval.intent
             if asked or intent == "auto":
                 with self._engine.current() as now:
-                    written = parsed(now, query.query_str, literal=wanted.asked.literal)
-                    about = asks_for_themes(written.text)
+                    written = split_filters(now, query.query_str, literal=request.query.literal)
+                    about = find_themes_subject(written.text)
                     if about is None and asked:
                         about = written.text.strip()
                     if about is not None:
                         query.trace.text = written.text.strip() or ALL
                         conditions = " ".join(map(str, written.conditions))
                         with query.trace.timed(THEMES):
-                            return self._sources(now, query, wanted.asked, about, conditions)
-            return otherwise(query, wanted)
+                            return self._sources(now, query, request.query, about, conditions)
+            return otherwise(query, request)
 
         return run
 
@@ -161,7 +166,7 @@ class VaultThemes:
         of, vault = (now.catalog.stamp, now.catalog.generation), self._engine.place.vault
         with self._turn:
             if self._made is None or self._made[0] != of:
-                self._made = of, make_themes(now.catalog, read_templates(vault).holds)
+                self._made = of, make_themes(now.catalog, read_templates(vault).contains)
             return self._made[1]
 
     def _left(
@@ -175,7 +180,9 @@ class VaultThemes:
     ) -> _Left:
         """The notes of a subject, or all that filters leave."""
         if about:
-            hits = self._engine.retrieve(query, Wanted.best_notes(DEPTH, filters, literal=literal))
+            hits = self._engine.retrieve(
+                query, RetrievalRequest.best_notes(DEPTH, filters, literal=literal)
+            )
             # Those that hold a word of the query, or mean nearly what the nearest does.
             near = [_score(hit, "semantic") or 0.0 for hit in hits]
             bar = NEAR * max(near, default=0.0)
@@ -186,14 +193,16 @@ class VaultThemes:
             }
             return _Left({p: 1 / (FIRST + n) for n, p in enumerate(telling, start=1)}, telling)
         view, tokenizer = now.indexed, self._engine.tokenizer
-        if not query.query_str and not any(of_fields(filters)):
+        if not query.query_str and not any(conditions_of_fields(filters)):
             return _Left(dict.fromkeys(view.paths(), 1.0))
-        narrowed = narrow(query.query_str, filters, view, tokenizer, now.any_of, literal=literal)
-        query.trace.filters = list(narrowed.said)
+        narrowed = apply_filters(
+            query.query_str, filters, view, tokenizer, now.any_of, literal=literal
+        )
+        query.trace.filters = list(narrowed.filter_texts)
         for warning in narrowed.warnings:
             query.trace.warn(warning)
         every = chain.from_iterable(view.chunk_ids_of(path) for path in view.paths())
-        ids = [] if narrowed.nothing else among(every, narrowed.allowed)
+        ids = [] if narrowed.is_empty else keep_allowed(every, narrowed.allowed)
         # Of a note the first comes last, and stays.
         first = {path: id_ for id_ in reversed(ids) if (path := view.path_of(id_))}
         return _Left(dict.fromkeys(first, 1.0), first=first)
@@ -248,4 +257,4 @@ def _nodes(
             node = to_node(next(iter(chunks.values())), rows[path], siblings)
             score = 1 / (given + 1)
         given += 1
-        yield NodeWithScore(node=noted(node, theme=told), score=score)
+        yield NodeWithScore(node=with_metadata(node, theme=told), score=score)

@@ -20,11 +20,11 @@ from pydantic import BaseModel
 from notehop.app import models
 from notehop.app.answer.material import material_of
 from notehop.app.answer.synthesizer import NotehopQueryEngine, VaultSynthesizer
-from notehop.app.models.query import as_query
-from notehop.app.retrieval.chain import Wanted, connected, freshness
+from notehop.app.models.query import make_query
+from notehop.app.retrieval.chain import RetrievalRequest, make_connected_stage, make_freshness_stage
 from notehop.app.retrieval.components import TracedQuery, to_node
 from notehop.app.retrieval.connected_notes import ConnectedNotesPostprocessor
-from notehop.app.retrieval.filters import checked, fields_of
+from notehop.app.retrieval.filters import fields_of_metadata_filters, validate_query
 from notehop.app.retrieval.freshness import FreshnessPostprocessor
 from notehop.app.services.ask import Conversations, QuestionRun, explained, reply_fields
 from notehop.app.services.capture import capture, find_related
@@ -96,7 +96,7 @@ class VaultHandle:
             ``literal``, ``intent``, ``connected``, ``explain``, ``themes``, ``conversation_id``.
         :raises QueryError: if the question is empty or too long, or an option is wrong.
         """
-        return self._run(as_query(models.Query, query, options)).answer()
+        return self._run(make_query(models.Query, query, options)).answer()
 
     async def aask(self, query: str | models.Query, **options: Any) -> models.Answer:
         """Do as :meth:`ask`, in a thread."""
@@ -117,7 +117,7 @@ class VaultHandle:
         :param cancelled: asked often; once it says yes, a model is stopped and the events end.
         :raises QueryError: at once, if the question is empty or too long, or an option is wrong.
         """
-        return self._run(as_query(models.Query, query, options), cancelled).events()
+        return self._run(make_query(models.Query, query, options), cancelled).events()
 
     def search(self, query: str | models.BaseQuery, **options: Any) -> models.SearchResult:
         """List the passages or notes that match, best first.
@@ -126,10 +126,10 @@ class VaultHandle:
             ``results`` and ``min_score``.
         :raises QueryError: if the query is empty or too long, or an option is wrong.
         """
-        asked = as_query(models.SearchQuery, query, options)
+        asked = make_query(models.SearchQuery, query, options)
         traced, started = self._begin(asked), time.perf_counter()
-        wanted = Wanted(asked, results=asked.results, fill=False, by_relevance=True)
-        retriever = VaultRetriever(self._engine.retrieve, wanted, self.name)
+        request = RetrievalRequest(asked, results=asked.results, fill=False, by_relevance=True)
+        retriever = VaultRetriever(self._engine.retrieve, request, self.name)
         found = material_of(retriever.retrieve(traced), self.name)
         trace = traced.trace
         judged = not trace.filters and NO_WORDS not in trace.warnings
@@ -153,7 +153,7 @@ class VaultHandle:
         :raises NoteMissing: if a seed is no note.
         :raises QueryError: if a filter makes no sense.
         """
-        asked = as_query(models.BrowseQuery, query)
+        asked = make_query(models.BrowseQuery, query)
         return self._of_now(lambda now: browse(now, self._engine.tokenizer, asked))
 
     def themes(
@@ -164,7 +164,7 @@ class VaultHandle:
         :param options: fields of :class:`notehop.app.models.ThemesQuery`: ``filters`` and ``max``.
         :raises QueryError: if themes are switched off, or an option is wrong.
         """
-        asked = as_query(models.ThemesQuery, query or {}, options)
+        asked = make_query(models.ThemesQuery, query or {}, options)
         return self._of_now(lambda now: self._themes.listed(now, asked))
 
     def suggest(self, note: str | None = None, limit: int = 10) -> models.Suggestions:
@@ -176,7 +176,7 @@ class VaultHandle:
         :raises UsageError: if several notes are meant.
         :raises QueryError: if the limit is out of range.
         """
-        asked = as_query(models.SuggestQuery, {"note": note, "limit": limit})
+        asked = make_query(models.SuggestQuery, {"note": note, "limit": limit})
         tokenizer = self._engine.tokenizer
         return self._of_now(lambda now: suggest(now, tokenizer, asked.note, asked.limit))
 
@@ -222,7 +222,7 @@ class VaultHandle:
         :raises CaptureFailed: if the note cannot be written.
         """
         self._engine.check_open()
-        asked = as_query(models.CaptureQuery, query)
+        asked = make_query(models.CaptureQuery, query)
         return capture(self.place, asked, self.related)
 
     def related(self, kept: Note) -> list[models.Connection]:
@@ -238,7 +238,7 @@ class VaultHandle:
         :raises ModelError: if the model cannot be loaded, or fails.
         """
         self._engine.check_open()
-        asked, embedder = as_query(models.EmbedQuery, query), self._engine.embedder
+        asked, embedder = make_query(models.EmbedQuery, query), self._engine.embedder
         if asked.kind == "query":
             rows = np.stack([embedder.embed_query(text) for text in asked.texts])
         else:
@@ -273,7 +273,7 @@ class VaultHandle:
         :param options: those of :meth:`retriever`, for every query.
         :raises QueryError: if an option is wrong.
         """
-        retriever = self._for_answers(_wanted(options), None, llm or self._engine.llm)
+        retriever = self._for_answers(_make_request(options), None, llm or self._engine.llm)
         synthesizer = self.synthesizer(llm, streaming=streaming)
         return NotehopQueryEngine(retriever, synthesizer, node_postprocessors=node_postprocessors)
 
@@ -298,8 +298,8 @@ class VaultHandle:
             ``second_look`` of :class:`notehop.app.models.BaseQuery`.
         :raises QueryError: if an option is wrong.
         """
-        wanted = replace(_wanted(options), fill=False, by_relevance=True)
-        return VaultRetriever(self._engine.retrieve, wanted, self.name)
+        request = replace(_make_request(options), fill=False, by_relevance=True)
+        return VaultRetriever(self._engine.retrieve, request, self.name)
 
     def nodes(self) -> list[TextNode]:
         """The passages of the vault as LlamaIndex nodes with their vectors, by path and place.
@@ -339,7 +339,9 @@ class VaultHandle:
         be in an index.
         """
         self._engine.check_open()
-        return freshness(self.view, self.path, self.settings, lambda: remedy(self.place.layout))
+        return make_freshness_stage(
+            self.view, self.path, self.settings, lambda: remedy(self.place.layout)
+        )
 
     def connected_notes(
         self, *, top_k: int | None = None, **options: Any
@@ -355,8 +357,10 @@ class VaultHandle:
             :class:`notehop.app.models.ConnectedOptions`.
         :raises QueryError: if an option is wrong.
         """
-        wanted = _wanted({"top_k": top_k, "connected": options})
-        return connected(self.view, self.settings, wanted, self.embed_model, self.fresh_only())
+        request = _make_request({"top_k": top_k, "connected": options})
+        return make_connected_stage(
+            self.view, self.settings, request, self.embed_model, self.fresh_only()
+        )
 
     def node_postprocessors(self) -> list[BaseNodePostprocessor]:
         """What makes the hits of any retriever a context of this vault, in this order."""
@@ -406,22 +410,24 @@ class VaultHandle:
 
     def _begin(self, asked: models.BaseQuery) -> TracedQuery:
         self._engine.check_open()
-        text = checked(asked.query, asked.filters)
+        text = validate_query(asked.query, asked.filters)
         self._pending.begin()
         return TracedQuery(text)
 
     def _run(self, asked: models.Query, cancelled: Callable[[], bool] | None = None) -> QuestionRun:
         query, engine = self._begin(asked), self._engine
-        retriever = self._for_answers(Wanted(asked), asked.themes, engine.llm)
+        retriever = self._for_answers(RetrievalRequest(asked), asked.themes, engine.llm)
         talks, pending = self._conversations, self._pending
         return QuestionRun(asked, query, retriever, engine, talks, pending, cancelled)
 
-    def _for_answers(self, wanted: Wanted, themes: bool | None, llm: LLM | None) -> VaultRetriever:
+    def _for_answers(
+        self, request: RetrievalRequest, themes: bool | None, llm: LLM | None
+    ) -> VaultRetriever:
         run: Run = self._engine.retrieve
         if themes or (themes is None and self.settings.themes.enabled):
             run = self._themes.or_else(run, asked=bool(themes))
-        wanted = replace(wanted, listing=not wanted.asked.literal, for_model=llm is not None)
-        return VaultRetriever(run, wanted, self.name)
+        request = replace(request, listing=not request.query.literal, for_model=llm is not None)
+        return VaultRetriever(run, request, self.name)
 
     def _of_now(self, make: Callable[[CurrentNotes], ReplyT]) -> ReplyT:
         """A reply, made while the changes since the index was made are counted."""
@@ -432,15 +438,15 @@ class VaultHandle:
         return found.model_copy(update={"pending": self._pending.value(now.changes)})
 
 
-def _wanted(options: Mapping[str, Any]) -> Wanted:
+def _make_request(options: Mapping[str, Any]) -> RetrievalRequest:
     given = {name: value for name, value in options.items() if value is not None}
     if of_queries := {"query", "explain"} & given.keys():
         raise QueryError(
             f"{', '.join(sorted(of_queries))}: of one query, and no option of an engine"
         )
     if isinstance(filters := given.get("filters"), MetadataFilters):
-        given["filters"] = fields_of(filters)
-    return Wanted(as_query(models.BaseQuery, "-", given))
+        given["filters"] = fields_of_metadata_filters(filters)
+    return RetrievalRequest(make_query(models.BaseQuery, "-", given))
 
 
 def _matching(

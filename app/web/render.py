@@ -12,7 +12,7 @@ import nh3
 from notehop.app.answer.material import open_uri
 from notehop.app.answer.quotes.passages import split_properties
 from notehop.app.models import NoteView
-from notehop.app.retrieval.filters import read as read_filters
+from notehop.app.retrieval.filters import parse_filters
 from notehop.app.web.markdown import Surroundings, render
 from notehop.indexing.graph.files import is_readable
 from notehop.indexing.tokens.tokenizer import Tokenizer
@@ -84,7 +84,7 @@ def _marker(query: str, texts: Sequence[str]) -> Callable[[str], str]:
     filters in a query are no words to look for, and function words are none.
     """
     tokens = _tokenizer(detect_language([query, *texts]))
-    wanted = frozenset(tokens.query(read_filters(query, lambda _: True).text))
+    wanted = frozenset(tokens.query(parse_filters(query, lambda _: True).text))
     if not wanted:
         return lambda html: html
 

@@ -15,7 +15,7 @@ from fastapi.responses import FileResponse, JSONResponse
 from pydantic import Field, StringConstraints
 from starlette.staticfiles import StaticFiles
 
-from notehop.app.models.query import Parameters, at_most
+from notehop.app.models.query import Parameters, limit_items
 from notehop.app.services.vaults import ASKED, LazyVault
 from notehop.app.web.render import answer_html, note_html, snippets_html
 
@@ -32,7 +32,7 @@ class RenderQuery(Parameters):
     ``answer`` with its markers."""
 
     answer: Text = ""
-    snippets: Annotated[list[Text], at_most(MOST_TEXTS)] = Field([], max_length=MOST_TEXTS)
+    snippets: Annotated[list[Text], limit_items(MOST_TEXTS)] = Field([], max_length=MOST_TEXTS)
     query: Annotated[str, StringConstraints(max_length=10_000)] = ""
 
 

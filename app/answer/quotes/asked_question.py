@@ -20,7 +20,7 @@ from notehop.app.answer.quotes.exact import (
 )
 from notehop.app.answer.quotes.question import COMPARATIVE, Question, form_words, is_form_word
 from notehop.app.answer.quotes.reading import NAMING_PROPERTY, QuotableSource, Term, TextAnalyzer
-from notehop.app.retrieval.intents import NEWEST
+from notehop.app.retrieval.intents import ASKS_FOR_NEWEST
 from notehop.indexing.tokens.words import fold, joined_words
 from notehop.indexing.vault.dates import MONTH_NUMBERS
 from notehop.indexing.vault.properties import BETWEEN
@@ -123,7 +123,7 @@ class PreparedQuestion:
         # need not say that it is.
         ignored |= {one for one in _DEGREE.findall(parsed.folded) if is_form_word(one)}
         if self.asks_for_newest:
-            ignored.update(" ".join(NEWEST.findall(parsed.folded)).split())
+            ignored.update(" ".join(ASKS_FOR_NEWEST.findall(parsed.folded)).split())
         if parsed.measure == "money":
             ignored |= _COST_WORDS
         if parsed.compared_kind:
@@ -161,7 +161,7 @@ class PreparedQuestion:
     @cached_property
     def asks_for_newest(self) -> bool:
         """Whether it asks for the newest of what was noted, of whatever day."""
-        newest = NEWEST.search(self.parsed.text)
+        newest = ASKS_FOR_NEWEST.search(self.parsed.text)
         return newest is not None and "comparison" not in self.parsed.forms and not self.facts.days
 
     def names_another_number(

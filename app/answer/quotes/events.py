@@ -9,7 +9,7 @@ from itertools import chain
 
 from notehop.app.answer.quotes.asked_question import Candidate, PreparedQuestion
 from notehop.app.answer.quotes.reading import QuotableSource
-from notehop.app.retrieval.relevance import MEETS
+from notehop.app.retrieval.relevance import MIN_LINE_SHARE
 
 _TIMELESS_FORMS = ("howto", "reason", "list", "definition", "comparison")
 """Forms of questions that ask for nothing that may have changed since."""
@@ -81,7 +81,7 @@ class EventSelector:
         is_too_little = not most or most * self.question.total_weight < MIN_NEWEST_SHARE * known
         if not self.question.asks_for_newest or is_too_little or self._share(ranked[0]) > most:
             return []
-        meet = [one for one in dated if self._share(one) >= most * MEETS]
+        meet = [one for one in dated if self._share(one) >= most * MIN_LINE_SHARE]
         near = [one for one in meet if one.score >= meet[0].score - MAX_SCORE_LOSS]
         # Of a name alone, whatever is told of it is as near.
         titles = (one.source.title for one in self.sources if one.source.path in self.name_by_path)

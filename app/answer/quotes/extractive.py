@@ -45,8 +45,8 @@ from notehop.app.answer.quotes.selection import MAX_QUOTED_SOURCES, select_quote
 from notehop.app.answer.synthesizer import VaultSynthesizer
 from notehop.app.answer.themes import ThemeSources, group_by_theme
 from notehop.app.models import Source
-from notehop.app.retrieval.abbreviations import spells
-from notehop.app.retrieval.subqueries import parts_of, questions_in
+from notehop.app.retrieval.abbreviations import has_long_form
+from notehop.app.retrieval.subqueries import split_query, split_questions
 from notehop.indexing.tokens.words import fold, joined_words
 
 DOUBTFUL_LIKELIHOOD = 0.8  # likelihood of what seems to be surer, and may be beside the point
@@ -78,7 +78,7 @@ def decision_features(
     term = question.parsed.defined_term
     if question.parsed.asks_long_form and not any(
         any(one.features.get(name) for name in EXPANSION_FEATURES)
-        or spells(term, one.quotable.source.title)
+        or has_long_form(term, one.quotable.source.title)
         for one in ranked
     ):
         # Whoever uses an abbreviation does not say what it stands for.
@@ -304,7 +304,7 @@ def find_quotes(
         return _find_for_one(query, sources, analyzer, limit, phrases=phrases)
     if own:
         return _find_carried(query, own, sources, analyzer, limit)
-    (first, stands_alone), *then = parts_of(query)
+    (first, stands_alone), *then = split_query(query)
     if (
         stands_alone
         and len(then) == 1
@@ -312,7 +312,7 @@ def find_quotes(
         and refers_back(then[0][0])
     ):
         return _find_person_then(first, then[0][0], sources, analyzer)
-    questions = questions_in(query)
+    questions = split_questions(query)
     result = _find_for_one(query, sources, analyzer, limit)
     if len(questions) == 1:
         return result

@@ -19,7 +19,7 @@ from notehop.app.answer.quotes.passages import BARE_ADDRESS, SentenceSpans, spli
 from notehop.app.answer.quotes.question import Question
 from notehop.app.models import Source
 from notehop.app.retrieval.intents import DECIDED_BY
-from notehop.app.retrieval.relevance import noted_on
+from notehop.app.retrieval.relevance import past_date_in_name
 from notehop.indexing.tokens.words import detect_language, fold
 from notehop.indexing.vault.properties import BETWEEN
 
@@ -141,7 +141,7 @@ class QuotableSource:
     @property
     def day(self) -> date | None:
         """The day up to today that its note is of, by its name."""
-        return noted_on(self.source.path)
+        return past_date_in_name(self.source.path)
 
     def passages(self, sentences: SentenceSpans) -> Sequence[Passage]:
         """Return what can be quoted of the source."""

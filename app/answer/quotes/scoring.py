@@ -30,7 +30,7 @@ from notehop.app.answer.quotes.reading import (
     is_about_asker,
     is_label_only,
 )
-from notehop.app.retrieval.abbreviations import spells
+from notehop.app.retrieval.abbreviations import has_long_form
 from notehop.indexing.tokens.words import fold
 
 MAX_EMBEDDED_PASSAGES = 20
@@ -232,7 +232,7 @@ def _source_candidates(
     candidates: list[Candidate] = []
     for order, passage in enumerate(passages):
         if is_silent[order] and not (
-            passage.kind == "heading" and spells(question.parsed.defined_term, passage.text)
+            passage.kind == "heading" and has_long_form(question.parsed.defined_term, passage.text)
         ):
             continue
         heading_near = frozenset(words(passage.heading))
@@ -435,12 +435,12 @@ def _definition_features(
             (one for one in parts if one[2] and _is_label(one[1])), no_definition
         )
     about = question.parsed.defined_term
-    spelt = spells(about, passage.text)
+    spelt = has_long_form(about, passage.text)
     if question.parsed.asks_long_form or question.parsed.asks_meaning_of_capitals:
         # Where the long form is asked for, a note that goes by the short one may only use it.
         named_so = (*quotable.all_names, passage.text)
-        has_long_form = any(spells(about, f"{about.upper()}: {one}") for one in named_so)
-        opens, by_name = opens and has_long_form, by_name and (has_long_form or end == 0)
+        is_expanded = any(has_long_form(about, f"{about.upper()}: {one}") for one in named_so)
+        opens, by_name = opens and is_expanded, by_name and (is_expanded or end == 0)
     return {
         "of_its_note": float(by_name and opens),
         "in_its_note": float(by_name),

@@ -26,7 +26,7 @@ from notehop.app.answer.quotes.rows import (
     agreement_of,
     is_one_of_rows,
 )
-from notehop.app.retrieval.abbreviations import spells
+from notehop.app.retrieval.abbreviations import has_long_form
 from notehop.indexing.tokens.words import fold
 
 MAX_EXACT_GAP = 1.0  # the same where something exact is asked for
@@ -418,7 +418,7 @@ def _is_beginning(above: Collection[int], begin: int, passages: Sequence[Passage
 
 def knows_by_alias(question: PreparedQuestion, quotable: QuotableSource) -> bool:
     """Whether the question knows a note by another name than its title, as an abbreviation."""
-    if spells(question.parsed.defined_term, quotable.source.title):
+    if has_long_form(question.parsed.defined_term, quotable.source.title):
         return True
     about, names = question.defined_words, question.name_word_sets(quotable)
     return bool(about) and not about <= names[0] and about in names

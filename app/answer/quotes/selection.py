@@ -49,7 +49,7 @@ from notehop.app.answer.quotes.sections import (
     put_steps_in_order,
     word_count,
 )
-from notehop.app.retrieval.relevance import noted_on
+from notehop.app.retrieval.relevance import past_date_in_name
 from notehop.indexing.tokens.words import fold
 
 MAX_WORDS_PER_SECTION = 120
@@ -240,7 +240,7 @@ class _Selection:
             else:
                 quotes += sections.make_quotes(candidate, orders, begin)
         day = top.quotable.day
-        days = [noted_on(one.source.path) for one in quotes]
+        days = [past_date_in_name(one.source.path) for one in quotes]
         if self.newest and day == max(filter(None, days), default=None):
             quotes[0] = replace(quotes[0], defined_name=f"The newest that was found, of {day}")
         has_steps = quotes and STEP_NUMBER.match(quotes[0].text)

@@ -15,7 +15,7 @@ from typing import Any
 
 from notehop.app import models
 from notehop.app.models.query import Direction
-from notehop.app.retrieval.filters import among, narrow, of_fields
+from notehop.app.retrieval.filters import apply_filters, conditions_of_fields, keep_allowed
 from notehop.app.services.notes.current_notes import CurrentNotes
 from notehop.app.services.notes.find_note import seeds_meant
 from notehop.config.errors import QueryError
@@ -48,11 +48,11 @@ def browse(
     view = now.indexed
     seeds, warnings = seeds_meant(now, query.seeds)
     entries = around(view, list(seeds), depth=query.depth, direction=query.direction)
-    if any(of_fields(query.filters)):
-        narrowed = narrow("", query.filters, view, tokenizer, now.any_of, literal=True)
+    if any(conditions_of_fields(query.filters)):
+        narrowed = apply_filters("", query.filters, view, tokenizer, now.any_of, literal=True)
         warnings += narrowed.warnings
         ids = chain.from_iterable(view.chunk_ids_of(one.path) for one in entries)
-        left = {view.path_of(one) for one in among(ids, narrowed.allowed)}
+        left = {view.path_of(one) for one in keep_allowed(ids, narrowed.allowed)}
         entries = [one for one in entries if one.path in left]
     ranks: Mapping[str, float] = view.pagerank if query.rank == "pagerank" else {}
     if query.rank == "recency":

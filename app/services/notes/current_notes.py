@@ -38,12 +38,12 @@ class CurrentNotes(CurrentView):
         """The links without the targets that do not stand in the vault any more."""
         held = list(links)
         rows = self.indexed.notes_at({link.target_path for link in held if link.target_path})
-        looks = {path: self.look(row) for path, row in rows.items()}
+        checks = {path: self.check_file(row) for path, row in rows.items()}
         found: list[LinkRow] = []
         for link in held:
-            look = looks.get(link.target_path or "")
-            if look is not None and not look.there:
-                status = Status.UNRESOLVED if look.nameable else Status.EXCLUDED
+            check = checks.get(link.target_path or "")
+            if check is not None and not check.exists:
+                status = Status.UNRESOLVED if check.may_be_named else Status.EXCLUDED
                 link = replace(link, status=status, target_path=None, target_chunk_id=None)
             found.append(link)
         return found
@@ -54,8 +54,8 @@ class CurrentNotes(CurrentView):
 
     def changed(self, paths: Iterable[str]) -> set[str]:
         """Those of the notes whose files are other than they were when they were indexed."""
-        looks = self._looks_at(paths)
-        return {path for path, look in looks.items() if not look.there or look.note}
+        checks = self._check_files(paths)
+        return {path for path, check in checks.items() if not check.exists or check.note}
 
     def first_chunks(self, paths: Iterable[str]) -> dict[str, ChunkRow]:
         """Path -> the first passage of the note that stands in it now, where one does."""

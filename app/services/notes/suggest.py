@@ -300,7 +300,7 @@ class _UnlinkedPairs:
         return [replace(one, words=shared[one.source].get(one.target, 0.0)) for one in found]
 
     def _can_be_linked(self, path: str) -> bool:
-        return is_note(path) and not self._templates.holds(path)
+        return is_note(path) and not self._templates.contains(path)
 
     def _score(self, pair: _Pair) -> float:
         """How likely a link is wanted, 0 to 1."""

@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from tests.support.product import going_on
+from tests.support.product import shift_period
 
 
 @pytest.mark.parametrize(
@@ -15,4 +15,4 @@ def test_a_day_without_a_year_is_of_the_year_that_answered(
     year: str, first: str, last: str
 ) -> None:
     asked = "what did I do on 20 November?", "and the week after?", date(2026, 11, 27), year
-    assert going_on(*asked) == f"what did I do on {first} to {last}?"
+    assert shift_period(*asked) == f"what did I do on {first} to {last}?"

@@ -8,7 +8,7 @@ from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
 from notehop import open_vault
 from tests.support.notes import write_notes
-from tests.support.product import CompoundRetriever, TracedQuery, questions_in
+from tests.support.product import CompoundRetriever, TracedQuery, split_questions
 from tests.support.real_index import real_index
 
 SEVERAL = {
@@ -55,12 +55,12 @@ ONE = [
 
 @pytest.mark.parametrize("query", SEVERAL)
 def test_questions_that_stand_alone_are_told_apart(query: str):
-    assert questions_in(query) == SEVERAL[query]
+    assert split_questions(query) == SEVERAL[query]
 
 
 @pytest.mark.parametrize("query", ONE)
 def test_what_asks_nothing_without_the_rest_stays_with_it(query: str):
-    assert questions_in(query) == [query]
+    assert split_questions(query) == [query]
 
 
 @pytest.mark.timeout(5)
@@ -68,8 +68,8 @@ def test_what_asks_nothing_without_the_rest_stays_with_it(query: str):
     "text", ["barn" + " " * 10_000 + "roof", "? " * 5_000, "\xa0" * 10_000, "and in " * 1_500]
 )
 def test_long_runs_of_blanks_and_joints_take_no_time(text: str):
-    assert questions_in(text) == [text]
-    assert questions_in(text[:900])
+    assert split_questions(text) == [text]
+    assert split_questions(text[:900])
 
 
 class Answering(BaseRetriever):

@@ -4,7 +4,7 @@ import pytest
 from llama_index.core.schema import NodeWithScore, TextNode
 
 from tests.support.fake_index import BrokenEmbedding, FakeIndex, cosine, direction, ids, light
-from tests.support.product import ConnectedNotesPostprocessor, TracedQuery, light_node
+from tests.support.product import ConnectedNotesPostprocessor, TracedQuery, stub_node
 from tests.support.tables import rows
 
 
@@ -131,7 +131,7 @@ def test_a_hit_of_a_second_look_takes_the_last_place_by_the_words_it_brings(word
     index = vault().link("Aurora.md", "Sam.md", 3).link("Aurora.md", "Weather.md", 4)
     for chunk_id, text in words.items():
         index.words(chunk_id, text)
-    looked = light_node("Other.md:0", second_look={"path": "Aurora.md"})
+    looked = stub_node("Other.md:0", second_look={"path": "Aurora.md"})
     hits = [*light("Aurora.md:0", "Budget.md:0"), NodeWithScore(node=looked, score=0.1)]
     stage = ConnectedNotesPostprocessor(
         view=index, top_k=2, context_chunks=4, max_connected=2, tokens=str.split

@@ -51,7 +51,7 @@ def widened(notes=5):
     fusion = product.WeightedFusionRetriever(
         # The one that is widened stands first: its query still waits for the other.
         {"lexical": lexical, "semantic": semantic},
-        widening=partial(product.with_aliases, index, notes=notes),
+        widening=partial(product.add_aliases, index, notes=notes),
     )
     return fusion, semantic, lexical
 

@@ -7,7 +7,7 @@ import pytest
 from tests.support import product
 from tests.support.fake_index import AngleEmbedding, FakeIndex, Listed, ids
 
-NOW = 1_000 * product.DAY
+NOW = 1_000 * product.DAY_S
 
 
 def vault():

@@ -31,13 +31,13 @@ def test_what_stands_nowhere_is_named_as_it_was_written(
     found = product.question_words(
         question, product.Tokenizer(language), words_of(*texts, language=language)
     )
-    assert [word.written for word in found if word.missing] == missing
+    assert [word.text for word in found if word.is_missing] == missing
 
 
 def test_a_word_that_the_vault_has_in_compounds_does_not_stand_nowhere() -> None:
     vocabulary = words_of("Roggenmehl und Wasser", language="de")
     (word,) = product.question_words("Welches Mehl?", product.Tokenizer("de"), vocabulary)
-    assert (word.written, word.missing) == ("Mehl", False)
+    assert (word.text, word.is_missing) == ("Mehl", False)
 
 
 DAILY = "# {{date}}\n\n## Tasks\n- [ ] \n\n## How was the day?\n\n## Week <% tp.date.now('ww') %>\n"
@@ -78,7 +78,7 @@ def test_hits_held_back_keep_a_share_of_their_score() -> None:
     found = back(*hits)
     places = [("b.md:0", 0.6), (TEMPLATE, 0.45), ("c.md:0", 0.3)]
     assert [(one.node.node_id, one.score) for one in found] == places
-    assert found[1].node.metadata["held_back"] == product.TEMPLATE
+    assert found[1].node.metadata["held_back"] == product.TEMPLATE_REASON
     assert hits[0].score == 0.9
     assert "held_back" not in hits[0].node.metadata
 
@@ -111,7 +111,7 @@ def with_most_words(query: str, *texts: str) -> list[str]:
     hits = [hit(str(at), 1 - at / 100) for at in range(len(texts))]
     view: Any = SimpleNamespace(lexical=words_of(*texts))
     query_ = product.TracedQuery(query)
-    found = product.with_most_words(view, query_, hits, product.Tokenizer("en"))
+    found = product.promote_most_words(view, query_, hits, product.Tokenizer("en"))
     assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
     return [one.node.node_id for one in found]
 

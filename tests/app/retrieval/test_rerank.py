@@ -7,7 +7,13 @@ import pytest
 from llama_index.core.schema import NodeWithScore
 
 from tests.support.fake_index import FakeIndex, ids, light
-from tests.support.product import AT_ONCE, ModelError, RerankPostprocessor, TracedQuery, light_node
+from tests.support.product import (
+    PAIRS_PER_PASS,
+    ModelError,
+    RerankPostprocessor,
+    TracedQuery,
+    stub_node,
+)
 
 
 class Clock:
@@ -76,7 +82,7 @@ def test_the_best_are_scored_and_the_others_stay_below_as_they_came():
     ids=["signals that decide", "one that votes, however much", "none"],
 )
 def test_a_signal_that_decides_is_not_overruled(record, stays):
-    first = NodeWithScore(node=light_node("A.md:0", **record), score=9.0)
+    first = NodeWithScore(node=stub_node("A.md:0", **record), score=9.0)
     found = reranked([first, *light("A.md:1", "A.md:2")], ByPart())
     assert (ids(found)[0] == "A.md:0") is stays
 
@@ -101,7 +107,7 @@ def test_over_budget_the_fused_order_stands_and_the_reply_says_so():
     found = reranked(hits, scorer, query, candidates=6, budget_ms=200)
     assert found is hits
     assert len(scorer.passes) == 1
-    assert query.trace.counts["rerank"] == {"candidates": 6, "scored": AT_ONCE}
+    assert query.trace.counts["rerank"] == {"candidates": 6, "scored": PAIRS_PER_PASS}
     [warning] = query.trace.warnings
     assert "by part had scored 4 of 6 passages when the 200 ms" in warning
     assert "the fused order stands" in warning

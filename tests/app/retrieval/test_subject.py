@@ -3,7 +3,7 @@
 import pytest
 
 from tests.support.fake_index import FakeIndex
-from tests.support.product import Subject, Tokenizer
+from tests.support.product import SubjectFinder, Tokenizer
 from tests.support.tables import rows
 
 
@@ -25,7 +25,7 @@ def vault() -> FakeIndex:
 
 
 def found(text: str, *candidates: str) -> tuple[str, ...]:
-    return Subject(vault(), text, Tokenizer("en").query).notes(candidates)
+    return SubjectFinder(vault(), text, Tokenizer("en").query).find_notes(candidates)
 
 
 @pytest.mark.parametrize(("text", "paths"), rows(__file__, "names_in_the_text"))
@@ -48,4 +48,4 @@ def test_names_in_part_are_looked_for_among_the_best(text: str, path: str) -> No
 )
 def test_a_name_that_covers_too_little_is_no_subject(about: str, found: list[str]) -> None:
     index = FakeIndex().add("Boat.md", 0)
-    assert Subject(index, about, None, covered=0.5).notes(()) == tuple(found)
+    assert SubjectFinder(index, about, None, min_share=0.5).find_notes(()) == tuple(found)

@@ -22,8 +22,8 @@ def test_where_templates_are(
     for name, said in files.items():
         write(tmp_path, f".obsidian/{name}", json.dumps(said))
     found = read_templates(tmp_path)
-    assert [path for path in templates if not found.holds(path)] == []
-    assert [path for path in others if found.holds(path)] == []
+    assert [path for path in templates if not found.contains(path)] == []
+    assert [path for path in others if found.contains(path)] == []
 
 
 def test_what_they_say_is_read_again_when_it_changes(tmp_path: Path) -> None:

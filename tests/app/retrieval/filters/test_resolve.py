@@ -69,7 +69,7 @@ def view(tmp_path_factory: pytest.TempPathFactory) -> Iterator[product.Snapshot]
 
 def conditions_of(view: product.Snapshot, query: str) -> tuple[product.Condition, ...]:
     known = view.labels.has
-    return product.plan(
+    return product.parse_query(
         query, product.Filters(), lambda key: known(product.property_label(key)), TODAY
     ).conditions
 
@@ -77,8 +77,8 @@ def conditions_of(view: product.Snapshot, query: str) -> tuple[product.Condition
 def left(view: product.Snapshot, query: str) -> set[str]:
     """The texts that the filters of a query leave."""
     conditions = conditions_of(view, query)
-    notes = product.notes_left(conditions, view.labels, TODAY)
-    allowed = product.chunks_left(notes, conditions, view, WORDS)
+    notes = product.select_notes(conditions, view.labels, TODAY)
+    allowed = product.select_chunks(notes, conditions, view, WORDS)
     ids = [one for path in view.paths() for one in view.chunk_ids_of(path)]
     found = [one for one in ids if one in allowed]
     assert len(found) == len(allowed)
@@ -92,12 +92,12 @@ def test_what_is_left(view: product.Snapshot, query: str, texts: list[str]) -> N
 
 def test_notes_that_a_path_or_tag_keeps_out_are_hidden(view: product.Snapshot) -> None:
     conditions = conditions_of(view, "-path:Archive -tag:gate -status:open -type:daily tag:fish")
-    hidden = product.notes_left(conditions, view.labels, TODAY).hidden
+    hidden = product.select_notes(conditions, view.labels, TODAY).hidden
     assert hidden == {"Archive/Old/Eel.md", "Topics/Tide gate.md"}
 
 
 def told(view: product.Snapshot, query: str) -> list[str]:
-    return list(product.narrow(query, product.Filters(), view, WORDS, bool).warnings)
+    return list(product.apply_filters(query, product.Filters(), view, WORDS, bool).warnings)
 
 
 @pytest.mark.parametrize(("query", "says"), rows(__file__, "what_is_said_of_nothing"))
@@ -109,7 +109,7 @@ PROPERTIES = {"status", "note", "due-date", "größe", "book.author"}
 
 
 def reading(query: str) -> product.Written:
-    return product.read(query, lambda key: key.lower() in PROPERTIES)
+    return product.parse_filters(query, lambda key: key.lower() in PROPERTIES)
 
 
 @pytest.mark.parametrize(("query", "text", "said"), rows(__file__, "a_filter"))
