@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, groupby
+from itertools import chain, groupby, zip_longest
 from typing import Literal
 
 from notehop.app.answer.citations import MarkerFilter, Range
@@ -275,7 +275,7 @@ def draft_quotes(result: QuoteResult, opening: str = "") -> Draft:
     is_confident = result.likelihood >= CONFIDENT_LIKELIHOOD
     text = opening or (QUOTED_OPENING if is_confident else UNSURE_OPENING)
     spans: list[QuotedSpan] = []
-    for quote in result.quotes:
+    for quote, following in zip_longest(result.quotes, result.quotes[1:]):
         marker = quote.source.marker
         words = escape_body(quote.text)
         if "\n" in words:
@@ -287,7 +287,11 @@ def draft_quotes(result: QuoteResult, opening: str = "") -> Draft:
             text += f"\n\n{on_one_line(quote.defined_name)}:"
         start = len(text) + 2
         spans.append(QuotedSpan(start, start + len(piece), marker, tuple(quote.ranges)))
-        text = f"{text}\n\n{piece}\n— {note_and_heading(quote.source, quote.headings)}"
+        text = f"{text}\n\n{piece}"
+        place = note_and_heading(quote.source, quote.headings)
+        same = following is not None and following.source is quote.source
+        if not (same and following.headings == quote.headings):  # else it stands below both
+            text += f"\n— {place}"
     # A question may be answered in other words than its own.
     if missing := _missing_sentence(
         () if is_confident else result.missing_words, result.unmentioned_sides

@@ -301,4 +301,4 @@ def test_where_it_is_not_sure_an_answer_is_short(vault: VaultHandle) -> None:
     for question in ("how much is the new jetty", "who is paying for the sluice"):
         answer = vault.ask(question)
         assert answer.answer.startswith("I am not sure")
-        assert sum(len(quote.split()) for quote in quotes(vault, question)) <= 170
+        assert sum(len(quote.split()) for quote in quotes(vault, question)) <= 220

@@ -317,7 +317,7 @@ def find_quotes(
     if len(questions) == 1:
         return result
     # What answers all of it may say nothing of one of them.
-    results = [_find_for_one(one, sources, analyzer, 1, brief=True) for one in questions]
+    results = [_find_for_one(one, sources, analyzer, 1) for one in questions]
     more = [quote for one in results if one.is_answer for quote in one.quotes[:1]]
     quotes = _merge_quotes(result.quotes if result.is_answer else (), more)
     if not quotes:
@@ -367,7 +367,6 @@ def _find_for_one(
     analyzer: TextAnalyzer,
     limit: int,
     *,
-    brief: bool = False,
     phrases: Sequence[str] = (),
 ) -> QuoteResult:
     question = PreparedQuestion(parse_question(query), analyzer, phrases)
@@ -380,9 +379,7 @@ def _find_for_one(
     if with_phrase:
         likelihood = max(likelihood, MIN_ANSWER_LIKELIHOOD)
     return QuoteResult(
-        select_quotes(
-            ranked, question, sources, limit, brief=brief or likelihood < CONFIDENT_LIKELIHOOD
-        ),
+        select_quotes(ranked, question, sources, limit),
         likelihood,
         _words_worth_naming(_unknown_words(question, telling=True), sources),
         find_unmentioned_sides(question, sources),
@@ -405,8 +402,7 @@ def _find_carried(
     told = any(terms & held for held in word_sets if subject <= held)
     if not question.parsed.exact_kind and not told:
         question = PreparedQuestion(parse_question(query), analyzer)
-    brief = result.likelihood < CONFIDENT_LIKELIHOOD
-    quotes = select_quotes(score_passages(question, related), question, related, limit, brief=brief)
+    quotes = select_quotes(score_passages(question, related), question, related, limit)
     return replace(result, quotes=quotes or result.quotes)
 
 

@@ -18,43 +18,32 @@ from notehop.app.answer.quotes.asked_question import (
 )
 from notehop.app.answer.quotes.blocks import VIEW_FENCE, Passage
 from notehop.app.answer.quotes.exact import has_date, has_exact_value
-from notehop.app.answer.quotes.passages import MIN_ENTRIES
 from notehop.app.answer.quotes.reading import QuotableSource, is_label_only
-from notehop.app.answer.quotes.rows import (
-    MAX_LIST_ITEMS,
-    MAX_SCORE_GAP,
-    agreement_of,
-    is_one_of_rows,
-)
+from notehop.app.answer.quotes.rows import MAX_LIST_ITEMS, agreement_of, is_one_of_rows
 from notehop.app.retrieval.abbreviations import has_long_form
 from notehop.indexing.tokens.words import fold
 
 MAX_EXACT_GAP = 1.0  # the same where something exact is asked for
-MAX_SCRAP_WORDS = 7  # words that are a scrap: what stands beside them comes along
-MAX_WORDS_BEFORE = 15
-"""Words above what answers that come before it, so that a section keeps its order."""
+MAX_LEAD_WORDS = 40
+"""Words of the passage that answers, which stands first where much of its section is above it."""
 
-MAX_WHOLE_LIST_WORDS = 20  # words of a list that is whole, whatever of it answers
-MAX_LIST_RANK = 8  # best candidates among which half of a list is that is quoted whole
+MAX_WORDS_BEFORE = 15
+"""Words of a section above the passage that answers, from which on that stands first."""
+
+MAX_ENTRY_WORDS = 20  # words that go on with an entry of a glossary, and say more of it
+MIN_SHARE_ALONE = 0.3  # of the question, by weight, that an item has which is quoted so
+MAX_ITEMS_ALONE = 2  # items that answer, up to which they are quoted without the rest of their list
+MAX_WORDS_BELOW_ROWS = 60  # words of a section below its table, which come with some rows of it
 
 MAX_STEP_GAP = 1.5
 """Score by which steps may be behind the best sentence of their note where it is asked how, in a
 note that the question does not name."""
-
-_INLINE_LIST = re.compile(r": [^,;]+[,;] [^,;]+(?:[,;] | and | or )")
-"""An item that is a list of its own."""
 
 _KEPT_LABEL = re.compile(rf"\W*(?:{'|'.join(WORD_LISTS['kept'])})\W*:")
 _TAGGED = re.compile(r"[^\s:#]+:(?:\s+#\S+)+")
 
 _TEXT_KINDS = ("prose", "item")
 MIN_NAME_DIGITS = 4  # digits from which on a number may be what a row is called
-
-_SUPPORTED_FORMS = ("reason", "yesno")
-"""Forms of questions whose answer may need what stands beside it."""
-
-MIN_LIKE_ITEMS = 2  # other items from which on a list is asked for, and not its items
-_VALUE_FORMS = ("number", "date", "person", "place", "yesno")
 
 
 def name_word_sets(quotable: QuotableSource, question: PreparedQuestion) -> list[frozenset[str]]:
@@ -95,74 +84,108 @@ class SectionQuoter:
         self.question, self.ranked, self.words = question, ranked, question.analyzer.words
         self.form, self.forms = question.parsed.form, frozenset(question.parsed.forms)
 
-    def select_around(self, candidate: Candidate, max_words: int) -> tuple[set[int], int]:
-        """Choose what is quoted with a passage: what follows it, then what stands above it.
+    def select_around(self, candidate: Candidate, max_words: int) -> set[int]:
+        """Return the places of what is quoted with a passage: its section, or what is around it there.
 
-        :returns: the places, and the first of what answers: of a list that answers, its beginning.
+        :param max_words: words that a section has at most if it is whole.
         """
         passage, passages = candidate.passage, candidate.passages
-        group = [at for at, other in enumerate(passages) if other.group == passage.group]
-        below = passages[candidate.order + 1 : candidate.order + 2]
-        defined = self.form == "definition"
-        inside: Sequence[int] = [
-            at
-            for at, each in enumerate(passages)
-            if each.heading == passage.heading
-            and (each.rule_count == passage.rule_count or {"list", "comparison"} & self.forms)
-            and not (defined and is_view(each))
-        ]
-        orders = {candidate.order}
-        abbreviated = self.question.parsed.asks_long_form
         if "news" in candidate.features:
-            return orders, candidate.order
-        if passage.kind in ("item", "row") and self.question.has_quoted_phrase(passage):
-            below_order = range(candidate.order + 1, len(passages))
-            sub_items = takewhile(lambda at: passages[at].depth > passage.depth, below_order)
-            return orders.union(sub_items), candidate.order
-        if abbreviated:
+            return {candidate.order}
+        if self.question.has_quoted_phrase(passage):
+            below = range(candidate.order + 1, len(passages))
+            part = takewhile(lambda at: _is_part(passages[at], passage), below)
+            return {*part, *(at for at, one in enumerate(passages) if one.block == passage.block)}
+        if self.question.parsed.asks_long_form:
             # What goes on with the entry of a glossary says more of it.
             entry = [at for at, other in enumerate(passages) if other.block == passage.block]
-            is_short = (
-                entry[0] == candidate.order
-                and word_count(passages[at] for at in entry[1:]) <= MAX_WHOLE_LIST_WORDS
-            )
-            return {*entry} if is_short else orders, candidate.order
-        if entries := self._answering_entries(candidate, inside, max_words):
-            return entries, min(entries)
-        if defined and defines(candidate):
-            if passage.kind == "heading" and below and below[0].heading == passage.heading:
+            more = word_count(passages[at] for at in entry[1:])
+            is_short = entry[0] == candidate.order and more <= MAX_ENTRY_WORDS
+            return {*entry} if is_short else {candidate.order}
+        section = self._section_of(candidate)
+        group = [at for at in section if passages[at].group == passage.group]
+        if self.form == "definition" and defines(candidate):
+            if passage.kind == "heading":
                 # What stands below says what it is.
-                return {candidate.order, candidate.order + 1}, candidate.order
-            inside = group if passage.kind == "prose" else ()
+                below = range(candidate.order, candidate.order + 2)
+                return {at for at in below if at in section}
+            entry = [at for at in group if passages[at].entry == passage.entry]
+            section = entry if passage.kind == "prose" else [candidate.order]
         elif is_one_of_rows(candidate, self.forms):
-            # A value stands in one row of a table; where none is called for, it may be any.
-            agreement = agreement_of(passage, self.question)
-            agreeing = [
-                at for at in group if agreement_of(passages[at], self.question) >= agreement
-            ]
-            orders |= set(agreeing if len(agreeing) <= MAX_LIST_ITEMS else ())
-            orders |= self._text_about_rows(candidate, orders)
-            inside = ()
-        elif passage.kind in ("item", "row") and self._is_whole(candidate, group):
-            # Whole, if it is not long.
-            at = group.index(candidate.order) - MAX_LIST_ITEMS // 2
-            at = max(0, min(at, len(group) - MAX_LIST_ITEMS))
-            orders |= set(group[at : at + MAX_LIST_ITEMS])
-        elif (
-            self._is_apart(candidate, group)
-            and word_count(passages[at] for at in group) > MAX_WHOLE_LIST_WORDS
-        ):
-            orders |= self._answering_items(candidate, group)
-            inside = ()
-        begin = min(orders) if not _INLINE_LIST.search(passage.text) else candidate.order
-        numbered = [at for at in group if passages[at].mark[:1].isdigit()]
-        length = word_count(passages[at] for at in orders)
-        for step in (1, -1):
-            at = max(orders) + 1 if step > 0 else min(orders) - 1
-            while at in inside and length + word_count([passages[at]]) <= max_words:
-                length += word_count([passages[at]])
-                orders.add(at)
-                at += step
+            return self._rows_with_text(candidate, group, section)
+        elif passage.kind in ("item", "row") and {"list", "comparison", "howto"} & self.forms:
+            # A list is asked for, or steps.
+            return self._fit(candidate, section[section.index(group[0]) :], max_words, group[0])
+        elif items := self._standing_out(candidate, section):
+            return items
+        return self._trim(candidate, self._fit(candidate, section, max_words))
+
+    def _section_of(self, candidate: Candidate) -> list[int]:
+        """Return the places of what stands under one heading with a passage, in one piece."""
+        passage, passages = candidate.passage, candidate.passages
+
+        def is_beside(at: int) -> bool:
+            each = passages[at]
+            return (
+                each.headings == passage.headings
+                and each.rule_count == passage.rule_count
+                and (each.kind == "property") == (passage.kind == "property")
+                and not (self.form == "definition" and is_view(each))
+            )
+
+        above = takewhile(is_beside, range(candidate.order - 1, -1, -1))
+        below = takewhile(is_beside, range(candidate.order + 1, len(passages)))
+        return [*reversed([*above]), candidate.order, *below]
+
+    def _standing_out(self, candidate: Candidate, section: Sequence[int]) -> set[int]:
+        """Return one or two that alone answer, of a list or entries that are not asked for, with their parts;
+        of commands one."""
+        passages, own = candidate.passages, candidate.passage
+        group = [at for at in section if passages[at].group == own.group]
+        if own.entry:
+            group = [at for at in section if passages[at].entry]
+        elif own.kind != "item":
+            return set()
+        near = (
+            one.order
+            for one in self.ranked
+            if one.source_index == candidate.source_index
+            and one.score >= candidate.score - MAX_EXACT_GAP
+            and own.kind != "code"
+        )
+        good = {candidate.order, *near}.intersection(group)
+        is_short = word_count(passages[at] for at in group) <= MAX_ENTRY_WORDS
+        supported = self.form in ("reason", "yesno") and not candidate.features["task"]
+        count = len({passages[at].block for at in group})
+        most = min(MAX_ITEMS_ALONE, max(1, (count - 1) // 2))
+        alone = candidate.features["text_share"] >= MIN_SHARE_ALONE and len(good) <= most
+        if own.kind != "code" and (is_short or supported or not alone):
+            return set()
+        items: set[int] = set()
+        begins = group[0]
+        for at in group:
+            begins = begins if _is_part(passages[at], passages[begins]) else at
+            if at in good or not items.isdisjoint(range(begins, at)):
+                items.add(at)
+        return items
+
+    def _fit(
+        self, candidate: Candidate, section: Sequence[int], max_words: int, begin: int | None = None
+    ) -> set[int]:
+        """Return a section if it is not too long, else what of it is around a passage, or behind a place."""
+        passages = candidate.passages
+        orders, words = {candidate.order}, word_count([candidate.passage])
+        begin = candidate.order if begin is None else begin
+        for at in sorted(section, key=lambda at: (abs(at - begin), -at)):
+            words += word_count([passages[at]]) if at not in orders else 0
+            if words > max_words:
+                break
+            orders.add(at)
+        return orders
+
+    def _trim(self, candidate: Candidate, orders: set[int]) -> set[int]:
+        """Return the places without what says nothing at the beginning and end."""
+        passages = candidate.passages
         while (last := max(orders)) > candidate.order and (
             self._leads_away(passages[last], candidate)
             or any(each.lead == passages[last].text for each in passages[last + 1 : last + 2])
@@ -171,42 +194,31 @@ class SectionQuoter:
             orders.remove(last)
         if is_answered_question(passages, last):
             orders.add(last + 1)
-        while passages[min(orders)].is_fragment:
-            orders.remove(min(orders))
-        if candidate.order in numbered:
-            begin = min(orders.intersection(group))  # Steps come in their order.
-        while (
-            begin - 1 in orders
-            and passages[begin - 1].group == passage.group
-            and passage.kind == "prose"
-            and word_count(passages[begin - 1 : candidate.order]) <= MAX_WORDS_BEFORE
+        while min(orders) < candidate.order and (
+            passages[min(orders)].is_fragment or passages[min(orders)].kind == "heading"
         ):
-            begin -= 1
-        return orders - self._irrelevant_above(candidate, orders, begin), begin
+            orders.remove(min(orders))
+        return orders
 
-    def _text_about_rows(self, candidate: Candidate, rows: Collection[int]) -> set[int]:
-        """Return the text in a table's section that names some of its rows: has all words that one is called
-        by, or, not at its beginning, a word with a capital that no other is called by."""
-        passages, own, naming_blocks = candidate.passages, candidate.passage, set[int]()
-        called: dict[bool, list[set[str]]] = {True: [], False: []}
-        beside: list[int] = []
-        for at, each in enumerate(passages):
-            if each.group == own.group:
-                name = re.findall(r"\w{2,}", each.text.partition(" | ")[0])
-                name = [it for it in name if not it.isdecimal() or len(it) >= MIN_NAME_DIGITS]
-                called[at in rows].append({*name} - self.question.analyzer.function_words)
-            elif (each.headings, each.rule_count) == (
-                own.headings,
-                own.rule_count,
-            ) and each.kind in _TEXT_KINDS:
-                beside.append(at)
-        for at in beside:
-            words = re.findall(r"\w{2,}", passages[at].text)
-            alone = {it for it in words[1:] if it[0].isupper()}.difference(*called[False])
-            row_names = (one for one in called[True] if len(one) > 1 or not "".join(one).islower())
-            if any(name and (name <= {*words} or name & alone) for name in row_names):
-                naming_blocks.add(passages[at].block)
-        return {at for at in beside if passages[at].block in naming_blocks}
+    def _rows_with_text(
+        self, candidate: Candidate, table: Sequence[int], section: Sequence[int]
+    ) -> set[int]:
+        """Return the rows of a table that agree with the question as that which answers does, with the text
+        below the table where it is short."""
+        passages = candidate.passages
+        # A value stands in one row of a table; where none is called for, it may be any.
+        agreement = agreement_of(candidate.passage, self.question)
+        rows = {at for at in table if agreement_of(passages[at], self.question) >= agreement}
+        rows = rows if len(rows) <= MAX_LIST_ITEMS else {candidate.order}
+        return rows | self._short_text_below(candidate, section)
+
+    def _short_text_below(self, candidate: Candidate, section: Sequence[int]) -> set[int]:
+        """Return the text below the table of a section, which may say more of its rows, if it is short."""
+        passages = candidate.passages
+        below = section[section.index(candidate.order) :]
+        beside = {at for at in below if passages[at].kind in _TEXT_KINDS}
+        words = word_count(passages[at] for at in beside)
+        return beside if words <= MAX_WORDS_BELOW_ROWS else set()
 
     def _leads_away(self, passage: Passage, candidate: Candidate) -> bool:
         """Whether a passage, but of the list of the best, introduces what does not come along, has tags or
@@ -225,153 +237,36 @@ class SectionQuoter:
             is_kept is not None or (apart and is_label_only(passage, self.question.analyzer))
         )
 
-    def _is_whole(self, candidate: Candidate, group: Sequence[int]) -> bool:
-        """Whether a list or table is asked for, or its steps."""
-        if {"list", "comparison"} & self.forms or self._is_listed(candidate, group):
-            return True
-        return "howto" in self.forms and not self._stands_out(candidate, group)
+    def make_quotes(self, candidate: Candidate, orders: Collection[int]) -> list[Quote]:
+        """Quote some passages of a source, in its order; what answers stands first as well, if it is late."""
+        passages, own = candidate.passages, candidate.passage
+        whole = self._make_quote(candidate, sorted(orders))
+        before = word_count(passages[at] for at in orders if at < candidate.order)
+        listed = own.kind == "item" and {"list", "comparison", "howto"} & self.forms
+        if before < MAX_WORDS_BEFORE or listed or own.kind not in _TEXT_KINDS:
+            return [whole]
+        return [self._make_quote(candidate, self._lead_of(candidate)), whole]
 
-    def _nearly_as_good(
-        self, candidate: Candidate, group: Sequence[int], less: float
-    ) -> list[Candidate]:
-        """The other passages of a list that are nearly as good as one of them."""
-        return [
-            each
-            for each in self.ranked
-            if each.source_index == candidate.source_index
-            and each.order != candidate.order
-            and each.order in group
-            and each.score >= candidate.score - less
-        ]
-
-    def _answering_entries(
-        self, candidate: Candidate, inside: Sequence[int], max_words: int
-    ) -> set[int]:
-        """Return, of entries that are not asked for as a whole, that which answers by its own words,
-        and those that do nearly as well; of commands that alone."""
-        own, passages = candidate.passage.entry, candidate.passages
-        if (
-            not own
-            or candidate.features["title_share"] >= 1
-            or candidate.features["beside_title_share"] <= 0
-        ):
-            return set()
-        text_by_entry: dict[
-            int, str
-        ] = {}  # entry -> what it is found by: of a command what it does
-        for at in inside:
-            passage = passages[at]
-            text = passage.lead if passage.kind == "code" else passage.text
-            text_by_entry[passage.entry] = f"{text_by_entry.get(passage.entry, '')} {text}"
-        text_by_entry.pop(0, None)
-        names = {*self.words(candidate.quotable.source.title)}
-        share_by_entry = {
-            entry: self.question.share({*self.words(text)} - names)
-            for entry, text in text_by_entry.items()
-        }
-        command = any(passages[at].kind == "code" for at in inside if passages[at].entry == own)
-        whole = {"comparison"} if command else {"list", "comparison"}
-        if (
-            len(text_by_entry) < MIN_ENTRIES
-            or whole & self.forms
-            or not 0 < share_by_entry[own] == max(share_by_entry.values())
-        ):
-            return set()
-        near = () if command else self._nearly_as_good(candidate, inside, MAX_EXACT_GAP)
-        good = dict.fromkeys([own, *(passages[each.order].entry for each in near)])
-        orders: set[int] = set()
-        for entry in filter(None, good):
-            places = {at for at in inside if passages[at].entry == entry}
-            if not orders or word_count(passages[at] for at in orders | places) <= max_words:
-                orders |= places
-        return orders
-
-    def _is_apart(self, candidate: Candidate, group: Sequence[int]) -> bool:
-        """Whether one or two items of a list that is not asked for answer, and no step, and nothing that
-        others bear out."""
-        item = candidate.passage.kind == "item" and not candidate.passage.mark[:1].isdigit()
-        alone = self.form not in _SUPPORTED_FORMS or candidate.features["task"]
-        return (
-            bool(item and alone)
-            and len(self._nearly_as_good(candidate, group, MAX_EXACT_GAP)) < MIN_LIKE_ITEMS
-        )
-
-    def _answering_items(self, candidate: Candidate, group: Sequence[int]) -> set[int]:
-        """The items of a list that answer, with what is part of them."""
-        good = {
-            candidate.order,
-            *(each.order for each in self._nearly_as_good(candidate, group, MAX_EXACT_GAP)),
-        }
-        orders: set[int] = set()
-        last: Passage | None = None
-        for at in group:
-            passage = candidate.passages[at]
-            part = last and (
-                passage.block == last.block
-                or passage.depth >= last.depth + (passage.kind == "item")
-            )
-            if not part:
-                last = passage if at in good else None
-            if part or at in good:
-                orders.add(at)
-        return orders
-
-    def _stands_out(self, candidate: Candidate, group: Sequence[int]) -> bool:
-        """Whether a passage is no step among others, but an item that alone says how."""
-        query_words = self.question.words
-        alone = query_words & candidate.words and not any(
-            query_words & each.words for each in self._nearly_as_good(candidate, group, math.inf)
-        )
-        step = candidate.passage.mark[:1].isdigit() or self._nearly_as_good(
-            candidate, group, MAX_STEP_GAP
-        )
-        return bool(alone) and not step
-
-    def _is_listed(self, candidate: Candidate, group: Sequence[int]) -> bool:
-        """Whether a list answers, and not one of its items."""
-        if len(group) > MAX_LIST_ITEMS or self.forms.intersection(_VALUE_FORMS):
-            return False
-        near = {
-            (each.source_index, each.order)
-            for each in self.ranked[:MAX_LIST_RANK]
-            if each.score >= candidate.score - MAX_STEP_GAP
-        }
-        beside = sum((candidate.source_index, at) in near for at in group)
-        return beside > 1 and 2 * beside >= len(group)
-
-    def _irrelevant_above(self, candidate: Candidate, orders: set[int], begin: int) -> set[int]:
-        """Return what is above the answer, if it is long, none of it answers nearly as well, and it has no
-        further word of the question."""
-        above, passages = {at for at in orders if at < begin}, candidate.passages
-        if self.form == "reason" or _is_beginning(above, begin, passages):
-            return set()
-        if word_count(passages[at] for at in orders - above) <= MAX_SCRAP_WORDS:
-            return set()
-        near = (each for each in self.ranked if each.score >= candidate.score - MAX_SCORE_GAP)
-        if any(it.source_index == candidate.source_index and it.order in above for it in near):
-            return set()
-        has = self.words(" ".join(passages[at].text for at in orders - above))
-        adds = self.question.words.intersection(
-            self.words(" ".join(passages[at].text for at in above))
-        )
-        return set() if adds.difference(has) else above
-
-    def make_quotes(self, candidate: Candidate, orders: set[int], begin: int) -> list[Quote]:
-        """Quote some passages of a source, in its order."""
-        passages = candidate.passages
-        # What introduces code comes with it, a heading stands below the quote.
-        orders = {at for at in orders if at >= begin or passages[at].kind != "heading"}
-        above = [at for at in orders if at < begin and passages[at].text != passages[begin].lead]
-        answering = [at for at in orders if at >= begin]
-        scrap = word_count(passages[at] for at in answering) <= MAX_SCRAP_WORDS
-        if scrap or _is_beginning(above, begin, passages):
-            return [self._make_quote(candidate, sorted(orders))]
-        return [self._make_quote(candidate, sorted(part)) for part in (answering, above) if part]
+    def _lead_of(self, candidate: Candidate) -> list[int]:
+        """Return the places of a passage and its paragraph or item, or of what of that behind it has room."""
+        passages, own = candidate.passages, candidate.passage
+        lead = [at for at, each in enumerate(passages) if each.block == own.block]
+        if word_count(passages[at] for at in lead) > MAX_LEAD_WORDS:
+            lead = [candidate.order]
+        for at in range(max(lead) + 1, len(passages)):
+            each = passages[at]
+            is_part = each.block == own.block or each.depth > own.depth
+            if own.kind == "prose":
+                is_part = each.group == own.group
+            if not is_part or word_count(passages[it] for it in [*lead, at]) > MAX_LEAD_WORDS:
+                break
+            lead.append(at)
+        return lead
 
     def quote_rows(self, rows: Sequence[Candidate], name: str) -> Quote:
         """Quote some rows of a table in one source; ``name`` stands above them."""
         orders = {one.order for one in rows}
-        orders |= self._text_about_rows(rows[0], orders)
+        orders |= self._short_text_below(rows[0], self._section_of(rows[0]))
         return replace(self._make_quote(rows[0], sorted(orders), chosen=True), defined_name=name)
 
     def _make_quote(
@@ -405,15 +300,11 @@ class SectionQuoter:
         return Quote(quotable.source, text, ranges, headings, name)
 
 
-def _is_beginning(above: Collection[int], begin: int, passages: Sequence[Passage]) -> bool:
-    """Whether what stands above a passage is a few words of its list or paragraph."""
-    own = passages[begin]
-    is_text = own.kind in ("prose", "code")
-    same = all(
-        passages[at].group == own.group or (is_text and passages[at].kind == "prose")
-        for at in above
-    )
-    return same and word_count(passages[at] for at in above) <= MAX_WORDS_BEFORE
+def _is_part(passage: Passage, of: Passage) -> bool:
+    """Whether a passage below another belongs to it: to its paragraph, its item or its entry."""
+    if of.entry:
+        return passage.entry == of.entry
+    return passage.block == of.block or (of.kind == "item" and passage.depth > of.depth)
 
 
 def knows_by_alias(question: PreparedQuestion, quotable: QuotableSource) -> bool:

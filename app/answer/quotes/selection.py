@@ -52,15 +52,11 @@ from notehop.app.answer.quotes.sections import (
 from notehop.app.retrieval.relevance import past_date_in_name
 from notehop.indexing.tokens.words import fold
 
-MAX_WORDS_PER_SECTION = 120
+MAX_WORDS_PER_SECTION = 150
 """Words that are quoted of one section: it is whole, as most are shorter."""
 
 MAX_WORDS_PER_ANSWER = 180
 """Words that are quoted in all: a screen. What these numbers are worth is in docs/evaluation.md."""
-
-MAX_WORDS_PER_BRIEF_SECTION, MAX_WORDS_PER_BRIEF_ANSWER = 60, 150
-"""The same of one of several questions, and where it is not sure that they answer: enough to see whether a
-passage does."""
 
 MAX_QUOTED_SOURCES = 3  # sources that are quoted, a section of each
 MAX_DEFINITION_GAP = 0.7  # the same where a definition or a property is asked for: one is enough
@@ -77,20 +73,14 @@ def select_quotes(
     question: PreparedQuestion,
     sources: Sequence[QuotableSource],
     limit: int,
-    *,
-    brief: bool = False,
 ) -> list[Quote]:
     """Return what answers, the best source first, each from the sentence on that answers.
 
     :param ranked: best first.
     :param limit: sources at most.
-    :param brief: whether less is quoted.
     :returns: empty where nothing can be quoted.
     """
-    max_words = (MAX_WORDS_PER_SECTION, MAX_WORDS_PER_ANSWER)
-    if brief:
-        max_words = (MAX_WORDS_PER_BRIEF_SECTION, MAX_WORDS_PER_BRIEF_ANSWER)
-    quotes = _Selection(ranked, question, sources).make_quotes(limit, *max_words)
+    quotes = _Selection(ranked, question, sources).make_quotes(limit)
     return [*{one.text: one for one in reversed(quotes)}.values()][::-1]  # none twice
 
 
@@ -161,8 +151,8 @@ class _Selection:
             )
         return self._keep_numbered(ranked)
 
-    def make_quotes(self, limit: int, max_section_words: int, max_words: int) -> list[Quote]:
-        """Return what answers, of so many sources at most, with so many words of each and of all."""
+    def make_quotes(self, limit: int) -> list[Quote]:
+        """Return what answers, of so many sources at most."""
         if not self.ranked:
             return []
         sections = SectionQuoter(self.question, self.ranked)
@@ -198,7 +188,7 @@ class _Selection:
         quotes: list[Quote] = []
         shown: list[frozenset[str]] = []
         wanted = {*pointed, *(one.source_index for one in leading)}
-        words_left, least = max_words, (False, 1, -MAX_LIST_ITEMS, 1)
+        words_left, least = MAX_WORDS_PER_ANSWER, (False, 1, -MAX_LIST_ITEMS, 1)
         for source in dict.fromkeys([order[0], *pointed, *order]):
             candidate, passages = best[source], best[source].passages
             if len(shown) == limit:
@@ -230,15 +220,16 @@ class _Selection:
                 orders = {it for it in orders if it == begin or more(own, passages[it])}
                 begin = min(orders)
             elif candidate is not self.field:
-                most = min(max_section_words, words_left)
-                orders, begin = sections.select_around(candidate, most)
+                most = min(MAX_WORDS_PER_SECTION, words_left)
+                orders = sections.select_around(candidate, most)
+                begin = min(orders)
             words_left -= word_count(passages[each] for each in orders)
             shown.append(frozenset(self.words(" ".join(passages[each].text for each in orders))))
             if passages[begin].kind == "property":
                 beside = in_words and len(shown) > 1
                 quotes.append(self.properties.make_quote(candidate.quotable, beside=beside))
             else:
-                quotes += sections.make_quotes(candidate, orders, begin)
+                quotes += sections.make_quotes(candidate, orders)
         day = top.quotable.day
         days = [past_date_in_name(one.source.path) for one in quotes]
         if self.newest and day == max(filter(None, days), default=None):
