@@ -172,7 +172,7 @@ async function examples(root, chosen) {
 const PLAIN = /^[\p{L}\p{M}’' -]{3,40}$/u;
 
 /** A question that a note can answer, in its own words; null if nothing in it suggests one. */
-function example({ title, aliases, outline, page_type: type }) {
+function example({ path, title, aliases, outline, page_type: type }) {
   const headings = outline.map((one) => one.heading).filter((text) => text !== title);
   const question = headings.find((text) => text.length < 80 && text.endsWith("?"));
   if (question) return question;
@@ -180,7 +180,7 @@ function example({ title, aliases, outline, page_type: type }) {
   if (heading) return `${title}: ${heading}`;
   const alias = aliases.find((name) => PLAIN.test(name) && name !== title);
   if (!alias) return null;
-  return /^(person|people|contact)$/i.test(type || "") ? `Who is ${alias}?` : `What is ${alias}?`;
+  return /^(person|people|contact)s?$/i.test(type || path.split("/").at(-2) || "") ? `Who is ${alias}?` : `What is ${alias}?`;
 }
 
 /** The places that an answer fills while it comes. */
