@@ -115,7 +115,12 @@ class SectionQuoter:
             return self._rows_with_text(candidate, group, section)
         elif passage.kind in ("item", "row") and {"list", "comparison", "howto"} & self.forms:
             # A list is asked for, or steps.
-            return self._fit(candidate, section[section.index(group[0]) :], max_words, group[0])
+            begin = section.index(group[0])
+            above = [passages[at] for at in section[:begin]]
+            has_steps = "howto" in self.forms and any(one.kind == "item" for one in above)
+            if has_steps and word_count(passages[at] for at in section) <= max_words:
+                begin = 0
+            return self._fit(candidate, section[begin:], max_words, section[begin])
         elif items := self._standing_out(candidate, section):
             return items
         return self._trim(candidate, self._fit(candidate, section, max_words))
@@ -142,16 +147,16 @@ class SectionQuoter:
         of commands one."""
         passages, own = candidate.passages, candidate.passage
         group = [at for at in section if passages[at].group == own.group]
-        if own.entry:
-            group = [at for at in section if passages[at].entry]
-        elif own.kind != "item":
+        if own.kind == "code" and own.entry:  # one of several commands
+            return {at for at in section if passages[at].entry == own.entry}
+        by_lead = self.question.share(frozenset(self.words(own.lead)))
+        if own.kind != "item" or by_lead >= candidate.features["text_share"]:
             return set()
         near = (
             one.order
             for one in self.ranked
             if one.source_index == candidate.source_index
             and one.score >= candidate.score - MAX_EXACT_GAP
-            and own.kind != "code"
         )
         good = {candidate.order, *near}.intersection(group)
         is_short = word_count(passages[at] for at in group) <= MAX_ENTRY_WORDS
@@ -159,7 +164,7 @@ class SectionQuoter:
         count = len({passages[at].block for at in group})
         most = min(MAX_ITEMS_ALONE, max(1, (count - 1) // 2))
         alone = candidate.features["text_share"] >= MIN_SHARE_ALONE and len(good) <= most
-        if own.kind != "code" and (is_short or supported or not alone):
+        if is_short or supported or not alone:
             return set()
         items: set[int] = set()
         begins = group[0]
