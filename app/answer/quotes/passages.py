@@ -48,10 +48,11 @@ BARE_ADDRESS = re.compile(r"\S*(?:://|[^\W\d_][./][^\W\d_])\S*")
 """An address, or the name of a file or module, that stands alone: no answer, and no sentence."""
 
 _EMBEDDED_FILE = re.compile(
-    r"(?i)(?:(?![.!?]\s).)*\.(?:avif|bmp|gif|jpe?g|m4a|mkv|mov|mp[34]|ogg|pdf|png|svg|wav|webm|webp"
+    r"(?i)(?:(?![.!?:]\s).)*\.(?:avif|bmp|gif|jpe?g|m4a|mkv|mov|mp[34]|ogg|pdf|png|svg|wav|webm|webp"
     r"|(?:base|canvas)(?: > .*)?)"
 )
-"""All that is left of an embedded picture, recording or view: its name says nothing that answers."""
+"""All that is left of an embedded picture, recording or view: its name says nothing that answers, without a
+label ("File names: SITE_year.jpg")."""
 
 _PROPERTY = re.compile(
     r"(?P<key>[^\s:][^:\n]{0,60}):[ \n](?P<value>.+?)(?: ·(?:\n+|$)|$)", re.DOTALL
