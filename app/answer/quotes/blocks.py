@@ -284,10 +284,14 @@ def _row_block(
     place = _strip_quote_marks(text, lines[row_line])
     return MarkdownBlock(
         _cell_text(text, lines[row_line], tokens, at),
-        replace(shape, markdown=text[slice(*place)], table_head=frame),
+        replace(shape, markdown=_SPLIT_LINK.sub(r"\1", text[slice(*place)]), table_head=frame),
         head=_cell_text(text, lines[first], tokens, tokens.index(head)),
         row_ranges=(place,),
     )
+
+
+_SPLIT_LINK = re.compile(r"\[\[[^\[\]|\n]+\|([^\[\]|\n]+)\]\]")
+"""A link with a name whose bar, without a backslash, parts the cell that it stands in."""
 
 
 def _strip_quote_marks(text: str, line: Range) -> Range:
