@@ -148,7 +148,7 @@ _FORM_PATTERNS = {form: re.compile(pattern) for form, pattern in _PATTERNS.items
 _MEANING = r"(?:definition|meaning|bedeutung|signification|definicion|significado|betekenis)"
 _SCAFFOLD = re.compile(
     rf"\b{_MEANING}$|"
-    r"\b(?:what (?:is|does) (?:that|it)\b|who or what"
+    r"\b(?:what do (?:i|we|you) mean by|what (?:is|does) (?:that|it)\b|who or what"
     r"|what(?: is|s| are| was| were| does| do| did)?|who(?: is|s| are| was)?|which"
     r"|can you|could you|please|tell me|explain|define|describe|definition of|meaning of|meant by"
     r"|what is meant|mean(?:s|ing)?|says?|stands? for|used(?: for)?|is that|short for|abbreviation|acronyme?"
@@ -168,7 +168,7 @@ _DEFINES = re.compile(
     r"|what does .*\b(?:means?|stands?|refers?|do|is|say)\b"
     r"|who(?:s| is| are| was)|define\b|explain\b|definition of|meaning of"
     r"|can you (?:explain|define)|could you (?:explain|define)"
-    r"|what do you mean|was (?:ist|sind|bedeute[tn]|heisst)|wer ist|wofur steht|definiere|erklare"
+    r"|what do (?:i|we|you) mean|was (?:ist|sind|bedeute[tn]|heisst)|wer ist|wofur steht|definiere|erklare"
     r"|qu'?est[- ]ce qu|c'?est quoi|que signifie|que veut dire|definis|qui est"
     r"|que (?:es|son|significa)|quien es|cos'?e|che cos|cosa significa|chi e|definisci"
     r"|o que (?:e|significa|sao)|quem e|wat (?:is|zijn|betekent)|wie is|vad (?:ar|betyder))"
