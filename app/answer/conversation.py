@@ -76,7 +76,7 @@ _ASKS = re.compile(rf"\b(?:{_alternatives('asks')})\b")
 _NOTHING_OWN = frozenset(WORD_LISTS["nothing_own"])
 _COURTESY = re.compile(rf"\b(?:{_alternatives('courtesy')})\b")
 _POLITE = f"(?:{_alternatives('courtesy', 'assent', 'please')})"
-_SMALL_TALK_KINDS = ("ability", "asked_before", "more", "reword")
+_SMALL_TALK_KINDS = ("ability", "asked_before", "doubt", "more", "reword")
 _SMALL_TALK = {
     "courtesy": re.compile(f"{_POLITE}(?: {_POLITE})*"),
     **{
@@ -111,6 +111,7 @@ SMALL_TALK_REPLIES = {
     "courtesy": "You are welcome to ask for anything in your notes: what they say is quoted.",
     "ability": "Ask for anything in your notes, a fact, a list or what is to do: what they say is quoted.",
     "asked_before": "Nothing was asked before.",
+    "doubt": "What was quoted stands in your notes as it is shown; only you can tell whether it is right.",
     "more": UNCLEAR_SUBJECT,
     "reword": "Without a language model your notes are quoted word for word, never shortened, "
     "translated or reworded; ask for one thing in particular.",
@@ -134,8 +135,8 @@ def _text_after_words(text: str, words: int) -> str:
 
 def small_talk_kind(text: str, *, first: bool = False) -> str | None:
     """Return the kind of a text that asks nothing of the notes: a ``courtesy``, a question for what can be
-    asked (``ability``) or was (``asked_before``), or a wish for ``more`` of the last answer or for other
-    words (``reword``); None for a question.
+    asked (``ability``) or was (``asked_before``), a ``doubt`` of the last answer, or a wish for ``more``
+    of it or for other words (``reword``); None for a question.
 
     :param first: whether nothing was said before it: then only the first two ask nothing.
     """
@@ -312,10 +313,8 @@ def replace_subject(subject: str, other: str, base: str) -> str:
     other = _OWNS.sub("", other)
     spans = sorted(combinations(range(len(words) + 1), 2), key=lambda span: span[0] - span[1])
     # With the word before it that what is named has, too ("the"), as it has to be for a place.
-    first, article_sign = (
-        re.escape(other.partition(" ")[0]),
-        "" if _BEFORE.match(_normalized(other)) else "?",
-    )
+    first = re.escape(other.partition(" ")[0])
+    article_sign = "" if _BEFORE.match(_normalized(other)) else "?"
     for begin, end in (one for one in spans if 2 * (one[1] - one[0]) >= len(words)):
         name = _OWNS.sub("", " ".join(words[begin:end]))
         if fold(name).casefold() in ALL_FUNCTION_WORDS or not re.search(r"\w", name):
@@ -373,10 +372,9 @@ def subject_of(
     """
     if named_titles:
         return named_titles[0]
-    names, about = (
-        capitalized_names(question),
-        _BEFORE.sub("", parse_question(question).defined_term),
-    )
+    names = capitalized_names(question)
+    about = _BEFORE.sub("", parse_question(question).defined_term)
+    about = "" if all(map(is_question_word, about.split())) else about  # "Who was the youngest"
     subject = about if all(name in about for name in names) else " ".join(names)
     is_short = len(content) < MAX_CONDITION_WORDS
     if subject or is_short:
