@@ -354,6 +354,9 @@ class QuestionRun:
         lacks = not named and lacks_subject(text, own)
         of_it = with_subject(text, subject) if subject else ""
         may = bool(subject) and may_be_follow_up(text, own)
+        if lacks and other and subject:  # "What about the shed?" may be a new subject.
+            alone, carried = (self._tried(written, one)[0] for one in (text, of_it))
+            lacks = not carried < MIN_ANSWER_LIKELIHOOD <= alone
         if not lacks and (named or not may or not self._is_sooner_of(written, subject, view)):
             return None
         self.carried = subject
