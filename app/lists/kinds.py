@@ -68,7 +68,7 @@ def find_conditions(
         return ()
     if _NO_LIST.search(plain):
         return ()
-    content = content_words(plain)
+    content = question.content_words(plain)
     idle = POSSESSION_WORDS if period is None else POSSESSION_WORDS | ACTION_WORDS
     if period is not None and period.end - period.first <= timedelta(days=1):
         idle |= _DECISION_WORDS  # in a month, few of its notes tell

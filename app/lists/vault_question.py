@@ -48,6 +48,7 @@ POSSESSION_WORDS, NON_KIND_KEYS = frozenset(WORDS["having"]), frozenset(WORDS["n
 YEAR_PATTERN = re.compile(r"(?:19|20)\d\d")
 _DAY_WORDS = ALL_FUNCTION_WORDS | {*WORDS["of_a_day"]}
 _WORD = re.compile(r"[^\W_]+")
+_HYPHENATED = re.compile(r"[^\W_]+(?:-[^\W_]+)+")
 _LINE = re.compile(r".+")
 _DOER_SUFFIX = re.compile(WORDS["doer"])
 _ONGOING_FORM, _DONE_FORM = re.compile(WORDS["goes_on"]), re.compile(WORDS["is_done"])
@@ -77,6 +78,11 @@ class VaultQuestion:
     @cached_property
     def plain(self) -> str:
         return normalize_words(self.text)
+
+    def content_words(self, plain: str) -> list[str]:
+        """As :func:`content_words`, with the small words of what has a hyphen: "to-read" is not "read"."""
+        hyphenated = {*normalize_words(" ".join(_HYPHENATED.findall(self.text))).split()}
+        return [word for word in plain.split() if word not in ASKING_WORDS - hyphenated]
 
     @cached_property
     def dated_notes(self) -> Paths:
@@ -129,6 +135,8 @@ class VaultQuestion:
                 each
                 for each in matches
                 if each[1].key in ("", under.get(each[1].value, each[1].key))
+                # What is "to read" is not "read".
+                and not any(each[0] < words for words, one in matches if one[::2] == each[1][::2])
             ]
         return self._matches[plain]
 

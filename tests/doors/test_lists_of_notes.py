@@ -53,6 +53,10 @@ NOTES |= {
     "Talks/2131-12-03 Talk.md": "---\nguest: Bo Ash\n---\nOf oak.\n",
 }
 NOTES |= {f"2019-05-1{n}.md": f"mood:: {n}\n\n- Fired {n} bowls.\n- Swept.\n" for n in range(1, 5)}
+NOTES |= {
+    f"Hinge {n}.md": f"---\nstage: {stage}\ntags: [{tag}]\n---\nOf brass.\n"
+    for n, (stage, tag) in enumerate((("bend", "to-oil"), ("to-bend", "oil"), ("bend", "oil"), ("", "to-oil")), 1)
+}
 NOTES["2031-01-02.md"] = "Frost.\n"
 NOTES |= {"Jars/Jars.md": "Jars.\n", "Jars/Big.md": "---\ntype: jar\n---\nA jar.\n"}
 NOTES |= {"Jars/April 2026.md": "Much rain.\n", "2024-02-29.md": "A day too many.\n"}
