@@ -55,7 +55,9 @@ NOTES |= {
 NOTES |= {f"2019-05-1{n}.md": f"mood:: {n}\n\n- Fired {n} bowls.\n- Swept.\n" for n in range(1, 5)}
 NOTES |= {
     f"Hinge {n}.md": f"---\nstage: {stage}\ntags: [{tag}]\n---\nOf brass.\n"
-    for n, (stage, tag) in enumerate((("bend", "to-oil"), ("to-bend", "oil"), ("bend", "oil"), ("", "to-oil")), 1)
+    for n, (stage, tag) in enumerate(
+        (("bend", "to-oil"), ("to-bend", "oil"), ("bend", "oil"), ("", "to-oil")), 1
+    )
 }
 NOTES["2031-01-02.md"] = "Frost.\n"
 NOTES |= {"Jars/Jars.md": "Jars.\n", "Jars/Big.md": "---\ntype: jar\n---\nA jar.\n"}

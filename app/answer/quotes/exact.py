@@ -222,6 +222,11 @@ def has_date(text: str) -> bool:
     )
 
 
+def is_day(text: str) -> bool:
+    """Whether a text is a date, in digits, and nothing else."""
+    return has_date(text) and WORD.search(text) is None
+
+
 _OCCASION = re.compile(
     r"\b(?:[a-z]*(?:month|moon|monat)|session|week|day|year|chapter|sprint|season|kw|woche|tag|jahr|kapitel"
     r"|semaine|semana|settimana) (\d{1,4})\b(?![.,:]\d)|\b[qsw](\d{1,3})\b(?![:*)])",

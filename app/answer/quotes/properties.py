@@ -13,7 +13,7 @@ from notehop.app.answer.names import capitalized_names
 from notehop.app.answer.quotes import WORD_LISTS
 from notehop.app.answer.quotes.asked_question import Candidate, PreparedQuestion
 from notehop.app.answer.quotes.blocks import Passage
-from notehop.app.answer.quotes.exact import FILING_DATE, WORD, has_date, is_agent_noun
+from notehop.app.answer.quotes.exact import FILING_DATE, WORD, has_date, is_agent_noun, is_day
 from notehop.app.answer.quotes.passages import split_properties
 from notehop.app.answer.quotes.reading import NAMING_PROPERTY, QuotableSource
 from notehop.app.answer.quotes.sections import word_count
@@ -49,6 +49,13 @@ class PropertySelector:
         self.question, self.sources = question, sources
         self.words, parsed = question.analyzer.words, question.parsed
         self.form, self.forms = parsed.form, frozenset(parsed.forms)
+        self.query_words = self.words(parsed.text)
+
+    def _listed(self, quotable: QuotableSource) -> list[Passage]:
+        """The properties of a note; where it is asked how or why, and not when, those that are no day alone."""
+        days = self.form in ("howto", "reason") and "date" not in self.forms
+        every = split_properties(quotable.source.text)
+        return [one for one in every if not (days and is_day(one.text.partition(":")[2]))]
 
     def says_something(self, quotable: QuotableSource) -> bool:
         """Whether any property of a note, but its names and dates of filing, has a value with a word that
@@ -56,7 +63,7 @@ class PropertySelector:
         known = self.question.all_words | self.question.name_words(quotable)
         return any(
             not known.issuperset(self.words(each.text.partition(":")[2]))
-            for each in split_properties(quotable.source.text)
+            for each in self._listed(quotable)
             if self._asked_key_words(each) or not self._is_filing(each)
         )
 
@@ -64,7 +71,9 @@ class PropertySelector:
         """The words by which a question asks for a property, those of its key or of what somebody does; else
         none."""
         key = frozenset(self.words(_property_key(passage)))
-        if key <= self.question.all_words:
+        # Who went to Canada is not whom a letter is "to"; "who is it to?" asks for that.
+        small = key <= self.question.analyzer.function_words
+        if key <= self.question.all_words - ({*self.query_words[1:-1]} if small else set()):
             return key
         if "person" not in self.forms:
             return frozenset()
@@ -79,7 +88,7 @@ class PropertySelector:
     def _asked_places(self, quotable: QuotableSource) -> list[Passage]:
         """The properties that say where a note's subject is, if a question asks that and no more."""
         only = self.form == "place" and self.question.words <= self.question.name_words(quotable)
-        every = split_properties(quotable.source.text) if only else ()
+        every = self._listed(quotable) if only else ()
         return [
             one for one in every if not _PLACE.isdisjoint(_property_key(one).casefold().split())
         ]
@@ -91,16 +100,14 @@ class PropertySelector:
 
     def has_asked_key(self, one: Candidate) -> bool:
         """Whether a question has the key of one of the properties of a note."""
-        return any(map(self._asked_key_words, split_properties(one.quotable.source.text)))
+        return any(map(self._asked_key_words, self._listed(one.quotable)))
 
     def is_asked_by_key(self, candidate: Candidate) -> bool:
         """Whether a question asks for a property of a note, by its key and the note's name."""
         quotable = candidate.quotable
         if candidate.passage.kind == "property" and self._asked_places(quotable):
             return True
-        asked_keys = [
-            *filter(None, map(self._asked_key_words, split_properties(quotable.source.text)))
-        ]
+        asked_keys = [*filter(None, map(self._asked_key_words, self._listed(quotable)))]
         if candidate.passage.kind != "property" or not asked_keys:
             return False
         names = self.question.name_words(quotable)
@@ -119,8 +126,7 @@ class PropertySelector:
 
     def _word_before_key(self, key: frozenset[str]) -> list[str]:
         """The word of the question before a key."""
-        query_words = self.words(self.question.parsed.text)
-        return [one for one, word in pairwise(query_words) if word in key and one not in key]
+        return [one for one, word in pairwise(self.query_words) if word in key and one not in key]
 
     def has_asked_value(self, one: Candidate) -> bool:
         """Whether properties have what is asked for: a value of its kind under a key that the question
@@ -138,12 +144,16 @@ class PropertySelector:
             return bool(left)
         listed = [
             each
-            for each in split_properties(candidate.quotable.source.text)
+            for each in self._listed(candidate.quotable)
             if not NAMING_PROPERTY.match(each.text)
         ]
         texts = (each.text if self.form == "yesno" else _property_key(each) for each in listed)
         if left.intersection(self.words(" ".join(texts))):
             return True
+        share = self.question.share({*self.words(" ".join(each.text for each in listed))})
+        tells = share or self.has_asked_key(candidate) or self.question.is_named(candidate.quotable)
+        if self.form == "person" and not tells:
+            return False  # Who is named there did not do what a tag or a title says.
         if self.form in ("person", "place"):
             # Whom the question names is known; what begins a sentence is no name by its capital.
             values = (part for each in listed for part in each.text.partition(":")[2].split(","))
@@ -163,7 +173,7 @@ class PropertySelector:
         """Quote the properties that are asked for by their keys, and the others that say something of the
         note where more is asked: "who wrote it" does not ask for its author by the key. Beside a better
         quote only those that have more of the question."""
-        every = split_properties(quotable.source.text)
+        every = self._listed(quotable) or [*split_properties(quotable.source.text)]
         more = [it for it in every if self.has_further_word(quotable, it)]
         dated = [it for it in every if "date" in self.forms and has_date(it.text)]
         listed = [it for it in every if it in [*more, *dated]] if beside and more else every

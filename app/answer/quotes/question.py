@@ -132,7 +132,7 @@ _PATTERNS: Mapping[Form, str] = {
     r"|whose|whom|wer|wem|wen|wessen|qui|quien|quienes|chi|quem|wie is)\b",
     "place": r"\b(?:where|wo|woher|wohin|ou|donde|dove|onde|waar|var|which (?:city|country|town))\b",
     "reason": r"\b(?:why|reason|how come|what for|because of what|warum|weshalb|wieso|pourquoi"
-    r"|por que|perche|waarom|varfor)\b",
+    r"|por que|perche|waarom|varfor|die (?:of|from)$|woran|de quoi)\b",
     "list": r"^(?:list|name|all|(?:which|what) (?:(?!does|is|was|has|did)\w+ )?"
     r"(?!does|is|was|has|this|us|its|as)\w*[^s\W]s\b|what (?:are|were)\b"
     r"|the (?:two|three|four|five|six|seven|\d+)\b)"
