@@ -171,6 +171,8 @@ def _reword_measure(question: VaultQuestion) -> dict[str, str]:
         titled_notes = {*view.paths_of(view.lexical.holding(words, "title"))}
         paths = [*filter(None, titled_notes)] if len(titled_notes) == 1 else []
     keys = [key for row in view.notes_at(paths).values() for key in map(str, row.front_matter)]
+    # The cost is the "cost", if there is one beside a price.
+    nouns = sorted(nouns, key=lambda noun: noun != how)
     measure_keys = (key for noun in nouns for key in keys if noun in normalize_words(key).split())
     if key := next(measure_keys, ""):
         return {text: f"{key} {name}"}
