@@ -88,7 +88,7 @@ def find_conditions(
     tokens = question.tokens(
         word for word in content if word not in idle or not kinds.isdisjoint(question.tokens(word))
     )
-    choices: list[tuple[int, tuple[Condition, ...]]] = []
+    choices: list[tuple[Paths, tuple[Condition, ...]]] = []
     for reading in question.interpretations(tokens, matches):
         chosen = _innermost_folders(reading)
         if sum(one.kind == "path" for one in chosen) > 1:
@@ -115,10 +115,16 @@ def find_conditions(
         ):
             continue
         if is_kind and not _is_note_name(chosen, notes, plain, question):
-            choices.append((len(notes), chosen))
-    most = max((count for count, _ in choices), default=0)
-    # A type says what a note is; a folder of twice as many may be what people mean.
-    best = next((chosen for count, chosen in choices if count and 2 * count >= most), None)
+            choices.append((notes, chosen))
+    most = max((len(notes) for notes, _ in choices), default=0)
+    # A type says what a note is; a folder of twice as many may be what people mean, and one that has
+    # few others beside these, none of which says by type or tags that it is another.
+    best, found = None, Paths()
+    for notes, chosen in choices:
+        others = question.view.notes_at(notes - found).values() if found < notes else ()
+        is_wider = len(others) < len(found) and not any(one.page_type or one.tags for one in others)
+        if (notes and 2 * len(notes) >= most) if best is None else (others and is_wider):
+            best, found = chosen, notes
     of_days = not question.day_tokens.isdisjoint(question.tokens(_noun_and_rest(plain)[0]))
     if best is None and (of_days or (period is None and not is_bare)):
         best = _conditions_by_property(question, plain) or None
