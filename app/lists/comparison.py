@@ -333,9 +333,9 @@ def find_property_lines(question: VaultQuestion) -> ListedLines | None:
             values = question.property_values(key)
             each = sorted((key, value, path) for value in values for path in values[value] & notes)
             amounts = {one[2:]: one[0] for one in _single_numbers(values)}
-            if ordered := lowest != highest and any(one[1:] in amounts for one in each):
-                side = -1 if highest else 1
-                each.sort(key=lambda one: side * amounts.get(one[1:], side * math.inf))
+            side = -1 if highest and not lowest else 1
+            each.sort(key=lambda one: side * amounts.get(one[1:], side * math.inf))
+            ordered = lowest != highest and any(one[1:] in amounts for one in each)
             lines = {one: line for one, line in question.property_lines(each).items() if line[0]}
             if len(lines) > 1:
                 summed = " (they are not added up)" if kind != rest else ""
