@@ -52,7 +52,7 @@ class PropertySelector:
         self.query_words = self.words(parsed.text)
 
     def _listed(self, quotable: QuotableSource) -> list[Passage]:
-        """The properties of a note; where it is asked how or why, and not when, those that are no day alone."""
+        """The properties of a note; where it is asked how or why, not when, those that are no day alone."""
         days = self.form in ("howto", "reason") and "date" not in self.forms
         every = split_properties(quotable.source.text)
         return [one for one in every if not (days and is_day(one.text.partition(":")[2]))]
