@@ -15,8 +15,8 @@ from pathlib import Path
 from unicodedata import category, normalize
 
 from notehop.config.errors import CaptureFailed, CaptureFolder, QueryError, VaultError
+from notehop.indexing.display import on_one_line, printable
 from notehop.indexing.graph.files import fold
-from notehop.indexing.shown import on_one_line, printable
 from notehop.indexing.stores.layout import sync_folder
 from notehop.indexing.vault.front_matter import read_front_matter
 from notehop.indexing.vault.model import Note

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from notehop.config.errors import MassDeletion, NotehopError
 from notehop.config.settings import VaultSettings
+from notehop.indexing.display import counted
 from notehop.indexing.graph.files import NOTE_SUFFIX, is_pdf
-from notehop.indexing.shown import counted
 from notehop.indexing.stores.catalog_read import CatalogReads, FileStamp
-from notehop.indexing.stores.model import NoteStatus
+from notehop.indexing.stores.rows import NoteStatus
 from notehop.indexing.vault.pdf import INSTALL, is_installed
 from notehop.indexing.vault.walk import FileEntry, Walk, read_ignore_filters, walk
 

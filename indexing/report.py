@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, TextIO
 
-from notehop.indexing.shown import counted, on_one_line, printable
+from notehop.indexing.display import counted, on_one_line, printable
 
 
 class Progress:

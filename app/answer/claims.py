@@ -14,6 +14,13 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 
 from notehop.app.answer.citations import code_spans, names_in
+from notehop.app.answer.claim_support import (
+    ClaimText,
+    SourceText,
+    SupportMatch,
+    compare_with_source,
+    decide_support,
+)
 from notehop.app.answer.draft import (
     MODEL_REFUSAL,
     NO_ANSWER,
@@ -33,16 +40,9 @@ from notehop.app.answer.material import (
     strip_markers,
 )
 from notehop.app.answer.quotes.passages import SentenceSpans
-from notehop.app.answer.quotes.reading import TextAnalyzer
-from notehop.app.answer.support import (
-    ClaimText,
-    SourceText,
-    SupportMatch,
-    compare_with_source,
-    decide_support,
-)
+from notehop.app.answer.quotes.text_analyzer import TextAnalyzer
 from notehop.app.models import Claim, Evidence, Support
-from notehop.indexing.shown import counted
+from notehop.indexing.display import counted
 
 _WORD = re.compile(r"\w")
 _ASKS = re.compile(r"[?？¿][\"'”’»)*_]*$")

@@ -13,7 +13,7 @@ from notehop.app.answer.material import Material, headings_at, ranked_headings
 from notehop.app.answer.quotes.blocks import END_MARKS, Passage
 from notehop.app.answer.quotes.passages import SentenceSpans, split_into_passages
 from notehop.app.models import LeftOut, Source
-from notehop.indexing.shown import on_one_line
+from notehop.indexing.display import on_one_line
 from notehop.indexing.vault.dates import day_in_name
 from notehop.indexing.vault.properties import inline_fields
 

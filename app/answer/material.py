@@ -18,7 +18,7 @@ from notehop.app.answer.quotes.passages import SentenceSpans
 from notehop.app.models import ConnectedNote, Evidence, LinkedFrom, Source, Support
 from notehop.app.retrieval.components import with_metadata
 from notehop.app.retrieval.connected_notes import renumber_reason
-from notehop.indexing.shown import page_of
+from notehop.indexing.display import page_of
 from notehop.indexing.vault.plain import MORE
 
 _NOT_IN_A_FRAGMENT = re.compile(r"[#|^:%\[\]\\\s]+")

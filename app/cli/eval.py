@@ -13,7 +13,7 @@ import typer
 from notehop.app.cli.options import Common, argument, given_path, option
 from notehop.app.cli.output import headline, print_json, show, warn
 from notehop.config.errors import UsageError
-from notehop.indexing.shown import counted, on_one_line, printable
+from notehop.indexing.display import counted, on_one_line, printable
 
 if TYPE_CHECKING:
     from notehop.app.evaluation.metrics import MeanEstimate

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from notehop.indexing.shown import on_one_line, printable
+from notehop.indexing.display import on_one_line, printable
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -18,7 +18,7 @@ from notehop.app.cli.eval import evaluate
 from notehop.app.cli.options import with_options
 from notehop.app.problems import INTERRUPTED, exit_code, reason_of
 from notehop.config.errors import NotehopError
-from notehop.indexing.shown import printable
+from notehop.indexing.display import printable
 
 NAME = "notehop"
 

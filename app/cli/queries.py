@@ -29,7 +29,7 @@ from notehop.app.cli.options import (
 )
 from notehop.app.cli.output import console, say, show, waiting, warn
 from notehop.config.errors import NotehopError, UsageError
-from notehop.indexing.shown import counted, printable
+from notehop.indexing.display import counted, printable
 
 if TYPE_CHECKING:
     from notehop.app import models
@@ -166,7 +166,7 @@ def browse(
     """List the notes that are linked with a note, best first."""
     from notehop.app.cli.show import as_text
     from notehop.app.models import BrowseQuery, make_query
-    from notehop.app.models.text import browse_text
+    from notehop.app.models.reply_text import browse_text
     from notehop.app.services.notes.find_note import from_here
 
     place = options.place()
@@ -190,7 +190,7 @@ def suggest(
     """Suggest links that a note or the vault lacks, with the sentence that shows each; nothing is written."""
     from notehop.app.cli.show import as_text
     from notehop.app.models import SuggestQuery, make_query
-    from notehop.app.models.text import suggestions_text
+    from notehop.app.models.reply_text import suggestions_text
     from notehop.app.services.notes.find_note import from_here
 
     place = options.place()

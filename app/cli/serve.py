@@ -14,7 +14,7 @@ import typer
 from notehop.app.cli.options import VAULT, Common, PlaceOptions, common_option, option
 from notehop.app.cli.output import print_json
 from notehop.config.errors import UsageError
-from notehop.indexing.shown import on_one_line, printable
+from notehop.indexing.display import on_one_line, printable
 
 LogLevel = Literal["debug", "info", "warning", "error"]
 

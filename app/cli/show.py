@@ -15,9 +15,8 @@ from pydantic import BaseModel
 
 from notehop.app import models
 from notehop.app.cli.output import headline, show, show_first, show_line, warn
-from notehop.app.models.text import uncited_sources
-from notehop.indexing.report import Report, numbered, report_lines, warning_lines
-from notehop.indexing.shown import (
+from notehop.app.models.reply_text import uncited_sources
+from notehop.indexing.display import (
     ago,
     counted,
     location,
@@ -26,6 +25,7 @@ from notehop.indexing.shown import (
     shown_size,
     shown_time,
 )
+from notehop.indexing.report import Report, numbered, report_lines, warning_lines
 from notehop.indexing.vault.plain import flat
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from notehop.app.cli.options import VAULT, Common, argument, option
 from notehop.app.cli.output import print_json, say, show, warn
 from notehop.config.errors import UsageError
 from notehop.indexing import index_vault
-from notehop.indexing.shown import printable
+from notehop.indexing.display import printable
 
 if TYPE_CHECKING:
     from notehop.app.services.open_vault import Place
@@ -165,7 +165,7 @@ def capture(
 
     query = make_query(CaptureQuery, {"text": said, "title": title, "tags": tag or []})
     found = capture_cold(place, query)
-    from notehop.app.models.text import captured_text
+    from notehop.app.models.reply_text import captured_text
 
     options.print(found, lambda captured: show(captured_text(captured)))
 

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from notehop.app.answer.draft import NOTHING_LISTED_PREFIX
 from notehop.app.answer.quotes.question import parse_question
-from notehop.app.lists.kinds import are_of_one_kind, asks_for_a_list
-from notehop.app.lists.lines import ARTICLES, SUM_WORDS, ListedLines
+from notehop.app.lists.note_conditions import are_of_one_kind, asks_for_a_list
+from notehop.app.lists.note_lines import ARTICLES, SUM_WORDS, ListedLines
 from notehop.app.lists.period import Period, parse_day
 from notehop.app.lists.vault_question import (
     ACTION_WORDS,
@@ -29,8 +29,8 @@ from notehop.app.lists.vault_question import (
 )
 from notehop.app.retrieval.filters import AnyNoteExists, Paths, keep_allowed
 from notehop.app.retrieval.intents import ALL_FUNCTION_WORDS
-from notehop.indexing.shown import counted
-from notehop.indexing.stores.model import ChunkId
+from notehop.indexing.display import counted
+from notehop.indexing.stores.rows import ChunkId
 from notehop.indexing.vault.dates import day_in_name
 
 _COMPARING = WORDS["comparing"]

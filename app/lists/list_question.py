@@ -21,7 +21,8 @@ from notehop.app.lists.comparison import (
     find_series_lines,
     parse_comparison,
 )
-from notehop.app.lists.kinds import (
+from notehop.app.lists.link_questions import find_labelled_lines, find_link_lines
+from notehop.app.lists.note_conditions import (
     ASKS_ABOUT_TIME,
     ASKS_FOR_LIST,
     find_conditions,
@@ -29,14 +30,13 @@ from notehop.app.lists.kinds import (
     find_listing_note,
     folder_note_path,
 )
-from notehop.app.lists.lines import (
+from notehop.app.lists.note_lines import (
     find_dated_lines,
     find_line_of_named_note,
     find_other_value_lines,
     find_role_lines,
     find_typed_lines,
 )
-from notehop.app.lists.linked_notes import find_labelled_lines, find_link_lines
 from notehop.app.lists.period import MONTH, Period, find_period_chunks, has_month_note, parse_period
 from notehop.app.lists.rewording import NewestNote, find_newest_note
 from notehop.app.lists.tasks import BOXES, DueFilter, TaskFilter, find_tasks, parse_task_questions
@@ -62,10 +62,10 @@ from notehop.app.retrieval.filters import (
 )
 from notehop.app.retrieval.intents import ALL_FUNCTION_WORDS, name_candidates
 from notehop.app.retrieval.relevance import asks_for_templates, make_template_test, read_templates
+from notehop.indexing.display import counted, on_one_line
 from notehop.indexing.graph.files import fold as folded
-from notehop.indexing.shown import counted, on_one_line
-from notehop.indexing.stores.model import ChunkId, ChunkRow
 from notehop.indexing.stores.reader import Snapshot
+from notehop.indexing.stores.rows import ChunkId, ChunkRow
 from notehop.indexing.tokens.tokenizer import Tokenizer
 from notehop.indexing.vault.dates import day_in_name
 

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from notehop.app.answer.facts import Day, facts_of
 from notehop.app.lists.vault_question import ACTION_WORDS, WORDS, VaultQuestion, content_words
-from notehop.indexing.stores.model import ChunkId
+from notehop.indexing.stores.rows import ChunkId
 from notehop.indexing.tokens.words import fold
 from notehop.indexing.vault.dates import MONTH_NUMBERS
 

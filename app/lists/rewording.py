@@ -10,8 +10,8 @@ from contextlib import suppress
 from datetime import date, timedelta
 from typing import NamedTuple
 
-from notehop.app.lists.kinds import ASKS_ABOUT_TIME, find_conditions
-from notehop.app.lists.lines import ARTICLES, find_roles, is_role
+from notehop.app.lists.note_conditions import ASKS_ABOUT_TIME, find_conditions
+from notehop.app.lists.note_lines import ARTICLES, find_roles, is_role
 from notehop.app.lists.period import TIME_PATTERNS, Period, expand_names, next_month, parse_period
 from notehop.app.lists.tasks import parse_task_questions
 from notehop.app.lists.vault_question import (

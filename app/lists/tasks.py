@@ -16,7 +16,7 @@ from notehop.app.lists.vault_question import (
     notes_stating_day,
 )
 from notehop.app.retrieval.intents import ALL_FUNCTION_WORDS, name_candidates, strip_punctuation
-from notehop.indexing.stores.model import ChunkId, ChunkRow
+from notehop.indexing.stores.rows import ChunkId, ChunkRow
 from notehop.indexing.tokens.words import fold
 
 _TASKS = WORDS["tasks"]

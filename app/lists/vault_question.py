@@ -15,7 +15,7 @@ from pathlib import Path
 from unicodedata import normalize
 
 from notehop.app.answer.quotes.passages import split_properties
-from notehop.app.answer.quotes.reading import is_about_person
+from notehop.app.answer.quotes.text_analyzer import is_about_person
 from notehop.app.retrieval.filters import (
     AllowedChunks,
     Condition,
@@ -25,9 +25,9 @@ from notehop.app.retrieval.filters import (
     notes_matching,
 )
 from notehop.app.retrieval.intents import ALL_FUNCTION_WORDS
-from notehop.indexing.stores.labels import TAG, TYPE, key_label, property_key, property_label
-from notehop.indexing.stores.model import ChunkId, LinkRow, NoteRow
+from notehop.indexing.stores.filter_labels import TAG, TYPE, key_label, property_key, property_label
 from notehop.indexing.stores.reader import Snapshot
+from notehop.indexing.stores.rows import ChunkId, LinkRow, NoteRow
 from notehop.indexing.tokens.tokenizer import Tokenizer
 from notehop.indexing.tokens.words import fold
 from notehop.indexing.vault.dates import day_in_name

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 from pydantic import BeforeValidator, Field, ValidationError, create_model
 
 from notehop.app import models
-from notehop.app.models import text
+from notehop.app.models import reply_text
 from notehop.app.models.notes import Seeds
 from notehop.app.models.query import FilterFields, NonBlankText, describe_error
 from notehop.app.problems import agent_text
 from notehop.config.errors import NotehopError, QueryError, UsageError
-from notehop.indexing.shown import on_one_line
+from notehop.indexing.display import on_one_line
 
 if TYPE_CHECKING:
     from notehop.app.services.vault import VaultHandle
@@ -199,9 +199,11 @@ def read_note(vault: VaultHandle, given: Any) -> str:
             raise UsageError(f"{section}{on_one_line(view.path)} ends with line {view.lines[1]}")
         share = max(1, left // (len(given.notes) - number))
         parts.append(
-            text.note_text(view, share, from_line=given.from_line, outline_only=given.outline_only)
+            reply_text.note_text(
+                view, share, from_line=given.from_line, outline_only=given.outline_only
+            )
         )
-        left -= min(share, text.estimate_tokens(parts[-1]))
+        left -= min(share, reply_text.estimate_tokens(parts[-1]))
     return "\n\n".join(parts)
 
 
@@ -233,7 +235,7 @@ TOOLS = {
                 "second_look": "Ask again with what was found.",
                 "budget": "Tokens that the reply may take; what does not fit is named, not cut.",
             },
-            lambda vault, given: text.search_text(vault.search(given), given.budget),
+            lambda vault, given: reply_text.search_text(vault.search(given), given.budget),
         ),
         Tool(
             "ask",
@@ -249,7 +251,7 @@ TOOLS = {
                 "second_look": "",
                 "budget": "",
             },
-            lambda vault, given: text.answer_text(vault.ask(given), given.budget),
+            lambda vault, given: reply_text.answer_text(vault.ask(given), given.budget),
             slow=True,
         ),
         Tool(
@@ -265,7 +267,7 @@ TOOLS = {
                 "filters": _AS_IN_SEARCH,
                 "budget": "",
             },
-            lambda vault, given: text.browse_text(vault.browse(given), given.budget),
+            lambda vault, given: reply_text.browse_text(vault.browse(given), given.budget),
         ),
         Tool(
             "read_note",
@@ -286,7 +288,7 @@ TOOLS = {
             "Links that a note or the vault lacks: alike or named without a link, with the sentence.",
             _budgeted(models.SuggestQuery, 2_000),
             {"note": "A path, title or alias; none: the whole vault.", "limit": "", "budget": ""},
-            lambda vault, given: text.suggestions_text(
+            lambda vault, given: reply_text.suggestions_text(
                 vault.suggest(given.note, given.limit), given.budget
             ),
         ),
@@ -295,7 +297,7 @@ TOOLS = {
             "Count the notes by folder, tag, type and property: what filters can be used with.",
             _budgeted(models.Parameters, 1_500),
             {"budget": ""},
-            lambda vault, given: text.overview_text(vault.overview(), given.budget),
+            lambda vault, given: reply_text.overview_text(vault.overview(), given.budget),
         ),
         Tool(
             "capture",
@@ -303,7 +305,7 @@ TOOLS = {
             "Names related notes, with the [[link]] to paste.",
             models.CaptureQuery,
             {"text": "Markdown.", "title": "Else the first line of the text.", "tags": ""},
-            lambda vault, given: text.captured_text(vault.capture(given)),
+            lambda vault, given: reply_text.captured_text(vault.capture(given)),
             writes=True,
         ),
     )

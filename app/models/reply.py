@@ -245,7 +245,7 @@ class Answer(Reply):
 
     def __str__(self) -> str:
         """The answer with its places and doubts, for who reads text."""
-        from notehop.app.models.text import answer_text
+        from notehop.app.models.reply_text import answer_text
 
         return answer_text(self, 800, "All of them: answer.sources.")
 
@@ -263,7 +263,7 @@ class SearchResult(Reply):
 
     def __str__(self) -> str:
         """The hits with their places, for who reads text."""
-        from notehop.app.models.text import search_text
+        from notehop.app.models.reply_text import search_text
 
         return search_text(self, 2_000, "All of them: result.hits.")
 

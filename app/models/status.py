@@ -7,7 +7,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field
 
 from notehop.app.models.query import StrictModel
-from notehop.indexing.stores.model import Holder
+from notehop.indexing.stores.rows import Holder
 from notehop.indexing.watch.state import WatchState
 
 

@@ -16,8 +16,8 @@ from functools import lru_cache
 from notehop.app.retrieval.components import Hits
 from notehop.app.retrieval.filters import AllowedChunks, keep_allowed
 from notehop.app.retrieval.intents import SubjectFinder
-from notehop.indexing.stores.model import ChunkId, NoteRow
 from notehop.indexing.stores.reader import Snapshot
+from notehop.indexing.stores.rows import ChunkId, NoteRow
 from notehop.indexing.vault.dates import day_in_name
 
 DAY_S = 86_400.0  # seconds

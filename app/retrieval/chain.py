@@ -54,8 +54,8 @@ from notehop.app.retrieval.retrievers import (
 )
 from notehop.app.retrieval.subqueries import RRF_K, CompoundRetriever, SecondLookRetriever
 from notehop.config import Settings
-from notehop.indexing.stores.model import ChunkId
 from notehop.indexing.stores.reader import Snapshot
+from notehop.indexing.stores.rows import ChunkId
 from notehop.indexing.tokens.tokenizer import Tokenizer
 
 HITS_PER_PLACE = (

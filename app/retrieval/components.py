@@ -35,9 +35,9 @@ from numpy.typing import NDArray
 
 from notehop.app.models import Explanation
 from notehop.indexing.nodes.break_points import reopened
-from notehop.indexing.stores.labels import date_label
-from notehop.indexing.stores.model import ChunkId, ChunkRow, NoteRow
+from notehop.indexing.stores.filter_labels import date_label
 from notehop.indexing.stores.reader import Snapshot
+from notehop.indexing.stores.rows import ChunkId, ChunkRow, NoteRow
 
 if TYPE_CHECKING:
     from notehop.app.retrieval.freshness import CurrentView

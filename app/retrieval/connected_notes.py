@@ -36,10 +36,10 @@ from notehop.app.retrieval.freshness import FreshnessPostprocessor
 from notehop.app.retrieval.retrievers import known_similarities, known_vector, query_vector
 from notehop.app.retrieval.subqueries import SECOND_LOOK
 from notehop.config.errors import UsageError
-from notehop.indexing.shown import on_one_line
+from notehop.indexing.display import on_one_line
 from notehop.indexing.stores.lexical import idf
-from notehop.indexing.stores.model import ChunkId, LinkRow
 from notehop.indexing.stores.reader import Snapshot
+from notehop.indexing.stores.rows import ChunkId, LinkRow
 from notehop.indexing.vault.plain import words_of as plain_words_of
 
 MIN_REPEAT_OVERLAP = 0.5

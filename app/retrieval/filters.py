@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from notehop.app.models import FilterFields, Filters
 from notehop.config.errors import QueryError
+from notehop.indexing.display import on_one_line
 from notehop.indexing.graph.files import fold
-from notehop.indexing.shown import on_one_line
-from notehop.indexing.stores.labels import (
+from notehop.indexing.stores.filter_labels import (
     TAG,
     TYPE,
     NoteLabels,
@@ -25,8 +25,8 @@ from notehop.indexing.stores.labels import (
     tag_label,
     value_label,
 )
-from notehop.indexing.stores.model import ChunkId
 from notehop.indexing.stores.reader import Snapshot
+from notehop.indexing.stores.rows import ChunkId
 from notehop.indexing.tokens.tokenizer import Tokenizer
 from notehop.indexing.tokens.words import joined_words, words_in_order
 

@@ -27,15 +27,15 @@ from notehop.app.retrieval.components import (
     locate_hits,
     to_node,
 )
+from notehop.indexing.display import counted, on_one_line
 from notehop.indexing.graph.files import is_pdf
 from notehop.indexing.nodes.chunker import Headings, stripped_span
-from notehop.indexing.shown import counted, on_one_line
-from notehop.indexing.stores.model import ChunkId, ChunkRow, LinkRow, NoteRow
 from notehop.indexing.stores.reader import Snapshot
+from notehop.indexing.stores.rows import ChunkId, ChunkRow, LinkRow, NoteRow
 from notehop.indexing.vault.model import CommentLinks, Lines, Note
-from notehop.indexing.vault.opening import open_below
 from notehop.indexing.vault.plain import plain_map, words_of
 from notehop.indexing.vault.properties import BETWEEN, property_texts
+from notehop.indexing.vault.safe_open import open_below
 
 if TYPE_CHECKING:
     _Forwarding = Snapshot

@@ -31,8 +31,8 @@ from notehop.app.retrieval.components import (
 from notehop.app.retrieval.connected_notes import LinkedNote, find_linked_notes, rank_values
 from notehop.app.retrieval.filters import AllowedChunks, keep_allowed
 from notehop.app.retrieval.retrievers import EXPANSION, known_similarities, known_vector
-from notehop.indexing.stores.model import ChunkId
 from notehop.indexing.stores.reader import Snapshot
+from notehop.indexing.stores.rows import ChunkId
 
 DEPTH_DECAY = 0.5  # what a second link leaves of a neighbour's weight and of its votes
 

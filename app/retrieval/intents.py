@@ -17,8 +17,8 @@ from notehop.app.retrieval.components import Hits
 from notehop.app.retrieval.filters import AllowedChunks, keep_allowed
 from notehop.config import Settings
 from notehop.indexing.embed.models import languages_read
-from notehop.indexing.stores.model import ChunkId
 from notehop.indexing.stores.reader import Snapshot
+from notehop.indexing.stores.rows import ChunkId
 from notehop.indexing.tokens.words import FUNCTION_WORDS, NAMES, UNSPACED, clear_language, fold
 
 Intent = Literal["none", "status", "discovery", "concept", "person", "timeline"]

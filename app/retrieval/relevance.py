@@ -38,8 +38,8 @@ from notehop.app.retrieval.retrievers import DISPATCH, known_similarities, known
 from notehop.config.small_files import open_plain_file, read_json_file
 from notehop.indexing.graph.files import NOTE_SUFFIX, fold, is_note
 from notehop.indexing.stores.lexical import LexicalIndex, idf
-from notehop.indexing.stores.model import ChunkId, ChunkRow
 from notehop.indexing.stores.reader import Generation, Snapshot
+from notehop.indexing.stores.rows import ChunkId, ChunkRow
 from notehop.indexing.tokens.tokenizer import Tokenizer
 from notehop.indexing.tokens.words import EVERYDAY, FUNCTION_WORDS, detect_language
 from notehop.indexing.vault.dates import day_in_name

@@ -37,8 +37,8 @@ from notehop.app.retrieval.filters import EMPTY_QUERY_MESSAGE, AllowedChunks, ke
 from notehop.app.retrieval.intents import DECIDED_BY
 from notehop.config.errors import QueryError, UsageError
 from notehop.indexing.graph.files import fold
-from notehop.indexing.stores.model import ChunkId
 from notehop.indexing.stores.reader import Snapshot
+from notehop.indexing.stores.rows import ChunkId
 from notehop.indexing.stores.served.chroma_vectors import ChunkVectors
 from notehop.indexing.stores.vector_index import cosines
 from notehop.indexing.tokens.tokenizer import Tokenizer

@@ -17,7 +17,8 @@ from llama_index.core.schema import NodeWithScore
 
 from notehop.app import models
 from notehop.app.answer.context import escape_body, escape_title
-from notehop.app.answer.conversation import (
+from notehop.app.answer.draft import CONFIDENT_LIKELIHOOD, MIN_ANSWER_LIKELIHOOD
+from notehop.app.answer.follow_up import (
     MAX_FOLLOW_UP_WORDS,
     MAX_MORE_PASSAGES,
     MORE_OPENING,
@@ -38,12 +39,11 @@ from notehop.app.answer.conversation import (
     subject_with_condition,
     with_subject,
 )
-from notehop.app.answer.draft import CONFIDENT_LIKELIHOOD, MIN_ANSWER_LIKELIHOOD
+from notehop.app.answer.llm_synthesizer import condense_follow_up, recent_messages
 from notehop.app.answer.names import capitalized_names
 from notehop.app.answer.quotes.question import parse_question as question
-from notehop.app.answer.quotes.reading import find_person, refers_back, share_pronoun
+from notehop.app.answer.quotes.text_analyzer import find_person, refers_back, share_pronoun
 from notehop.app.answer.synthesizer import NotehopQueryEngine
-from notehop.app.answer.writing import condense_follow_up, recent_messages
 from notehop.app.lists.rewording import shift_period
 from notehop.app.problems import problem, reason_of
 from notehop.app.retrieval.chain import RetrievalRequest

@@ -18,8 +18,8 @@ from notehop.app.services.open_vault import Place, open_place
 from notehop.config.errors import NotehopError, ReadOnly
 from notehop.indexing.capture import keep
 from notehop.indexing.changes import scan
+from notehop.indexing.display import counted, on_one_line
 from notehop.indexing.graph.resolve import resolve_path
-from notehop.indexing.shown import counted, on_one_line
 from notehop.indexing.vault.model import Note
 from notehop.indexing.vault.plain import plain_text
 

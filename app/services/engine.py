@@ -17,19 +17,19 @@ from llama_index.core.llms import LLM
 from llama_index.core.schema import NodeWithScore
 
 from notehop.app.answer.claims import Checker
-from notehop.app.answer.conversation import Turn
 from notehop.app.answer.facts import facts_of
+from notehop.app.answer.follow_up import Turn
+from notehop.app.answer.llm_synthesizer import LlmSynthesizer
 from notehop.app.answer.material import CONNECTED_ROLE, open_uri
-from notehop.app.answer.quotes.extractive import ExtractiveSynthesizer
+from notehop.app.answer.quotes.extractive_synthesizer import ExtractiveSynthesizer
 from notehop.app.answer.quotes.passages import split_into_passages
-from notehop.app.answer.quotes.reading import (
+from notehop.app.answer.quotes.text_analyzer import (
     NormalizedVectors,
     Term,
     TextAnalyzer,
     synonyms_by_token,
 )
 from notehop.app.answer.synthesizer import VaultSynthesizer
-from notehop.app.answer.writing import LlmSynthesizer
 from notehop.app.lists.list_question import ListQuestion, parse_list_question
 from notehop.app.lists.rewording import reword_question
 from notehop.app.lists.vault_question import VaultQuestion

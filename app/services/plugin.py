@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from notehop.config.errors import NotehopError, VaultError
 from notehop.config.small_files import read_json_file
-from notehop.indexing.shown import printable
+from notehop.indexing.display import printable
 
 ID = "notehop"
 

@@ -28,7 +28,7 @@ from notehop.indexing.llm.providers import address, host_of, provider_of
 from notehop.indexing.stores.catalog import Catalog, CatalogSnapshot, check_fingerprint, check_vault
 from notehop.indexing.stores.chroma import read_mirror
 from notehop.indexing.stores.lock import read_holder
-from notehop.indexing.stores.model import NoteStatus
+from notehop.indexing.stores.rows import NoteStatus
 from notehop.indexing.watch.state import read_watch_state
 
 _log = logging.getLogger(__name__)

@@ -24,7 +24,7 @@ from notehop.app.services.ask import THEMES
 from notehop.app.services.engine import Engine, Run
 from notehop.app.services.notes.current_notes import CurrentNotes
 from notehop.config.errors import SwitchedOff
-from notehop.indexing.stores.model import ChunkId
+from notehop.indexing.stores.rows import ChunkId
 from notehop.indexing.themes import Theme, Themes, make_themes
 from notehop.indexing.vault.dates import day_in_name
 

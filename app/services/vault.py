@@ -37,7 +37,7 @@ from notehop.app.services.open_vault import Place, remedy
 from notehop.app.services.status import PendingCount, index_status, pending_changes
 from notehop.app.services.themes import VaultThemes
 from notehop.config.errors import QueryError
-from notehop.indexing.shown import counted
+from notehop.indexing.display import counted
 from notehop.indexing.stores.link_graph import build_graph
 from notehop.indexing.stores.reader import Reader, Snapshot
 from notehop.indexing.vault.model import Note

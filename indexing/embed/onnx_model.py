@@ -21,7 +21,7 @@ import numpy.typing as npt
 from platformdirs import user_cache_path
 
 from notehop.config.errors import IndexUnwritable, ModelError
-from notehop.indexing import faults
+from notehop.indexing import crash_points
 from notehop.indexing.embed.embedder import Kind, TokenOffsets, Vectors, read_tokenizer
 from notehop.indexing.embed.identity import MIN_COSINE, PROBES, ModelDescription, model_identity
 from notehop.indexing.embed.models import MULTILINGUAL_WINDOW
@@ -213,7 +213,7 @@ def _writing(folder: Path) -> Iterator[None]:
 def _describe(folder: Path, manifest: ModelManifest) -> None:
     """Write a manifest, whose files are there by now."""
     replace_file(folder / MANIFEST_FILE, manifest.text())
-    faults.point("export-described")
+    crash_points.point("export-described")
 
 
 def _export(bulk: TorchEmbedding, folder: Path, manifest: ModelManifest) -> ModelManifest:
@@ -234,7 +234,7 @@ def _export(bulk: TorchEmbedding, folder: Path, manifest: ModelManifest) -> Mode
         raise
     except Exception as exc:  # noqa: BLE001 (a model's own code may raise anything)
         return replace(manifest, reason=f"the export failed: {type(exc).__name__}: {_line(exc)}")
-    faults.point("export-model-drafted")
+    crash_points.point("export-model-drafted")
     files = {"model": model, "tokenizer": tokenizer}
     made = replace(
         manifest, files={key: (file.name, checksum(file)) for key, file in files.items()}

@@ -18,10 +18,10 @@ from llama_index.core.utils import infer_torch_device
 from llama_index.embeddings.huggingface import HuggingFaceEmbedding
 
 from notehop.config.errors import ModelError
+from notehop.indexing.display import counted
 from notehop.indexing.embed.embedder import Kind, OnBatch, TokenOffsets, Vectors, read_tokenizer
 from notehop.indexing.embed.identity import MIN_COSINE, PROBES, ModelDescription, describe_model
 from notehop.indexing.embed.models import quiet_loading
-from notehop.indexing.shown import counted
 
 if TYPE_CHECKING:
     from notehop.config.settings import EmbeddingSettings

@@ -20,8 +20,9 @@ from filelock import FileLock, Timeout
 from notehop.config import Settings
 from notehop.config.errors import IndexMissing, NotehopError, ProviderError
 from notehop.config.settings import EnrichSettings
-from notehop.indexing import faults
+from notehop.indexing import crash_points
 from notehop.indexing.changes import is_unchanged
+from notehop.indexing.display import counted, printable
 from notehop.indexing.enrich.prompts import (
     KEPT_CHARS,
     OUTPUT_TOKENS,
@@ -39,11 +40,10 @@ from notehop.indexing.llm.egress import names_this_machine, sending
 from notehop.indexing.llm.providers import address, host_of
 from notehop.indexing.llm.text import count_tokens
 from notehop.indexing.report import EnrichReport, numbered
-from notehop.indexing.shown import counted, printable
 from notehop.indexing.stores.catalog import Catalog, CatalogSnapshot
 from notehop.indexing.stores.catalog_read import slices
 from notehop.indexing.stores.lock import locking
-from notehop.indexing.stores.model import NoteRow
+from notehop.indexing.stores.rows import NoteRow
 
 if TYPE_CHECKING:
     from llama_index.core.base.llms.types import ChatMessage
@@ -266,7 +266,7 @@ class _Enricher:
             except NotehopError as exc:
                 self.done.warn(f"headers are written and not in the index yet: {exc}")
                 return
-            faults.point("enrich-redone")
+            crash_points.point("enrich-redone")
             self.store.mark_reindexed(part)
 
 

@@ -18,10 +18,10 @@ from typing import Any, Literal, Self
 from sqlalchemy.engine import Connection
 
 from notehop.config.errors import IndexDamaged, IndexFailure
-from notehop.indexing import faults
+from notehop.indexing import crash_points
 from notehop.indexing.stores.catalog_read import CatalogReads, FileStamp
 from notehop.indexing.stores.database import Database
-from notehop.indexing.stores.model import NoteRow, NoteStatus
+from notehop.indexing.stores.rows import NoteRow, NoteStatus
 
 Kind = Literal["summary", "header"]
 
@@ -182,7 +182,7 @@ class EnrichmentStore:
             for table in _BY_NOTE:
                 run(f"DELETE FROM {table} WHERE path {_LISTED}", (_json(gone),))
             run(_DELETE_UNUSED)
-        faults.point("enrich-forgot")
+        crash_points.point("enrich-forgot")
         return True
 
     def set_requirements(
@@ -219,8 +219,8 @@ class EnrichmentStore:
                 row = (key, users[0].kind, text, model, 0, time.time(), _checksum(key, text))
                 _put(connection, "texts", [row])
             _put(connection, "owed", [(path,) for path, kind in users if kind == "header"])
-            faults.point("enrich-inside-put")
-        faults.point("enrich-put")
+            crash_points.point("enrich-inside-put")
+        crash_points.point("enrich-put")
         return bool(users)
 
     def pending_reindex(self) -> list[str]:

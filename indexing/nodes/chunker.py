@@ -20,7 +20,7 @@ from notehop.indexing.nodes.break_points import (
     open_fence,
     token_starts,
 )
-from notehop.indexing.stores.model import ChunkId, ChunkKind
+from notehop.indexing.stores.rows import ChunkId, ChunkKind
 from notehop.indexing.vault.model import Lines, Note
 from notehop.indexing.vault.plain import OffsetMap, plain_map, plain_text
 from notehop.indexing.vault.properties import property_texts

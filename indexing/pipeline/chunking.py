@@ -24,7 +24,7 @@ from notehop.indexing.nodes.parser import NoteDocument, SectionNodeParser
 from notehop.indexing.report import Progress
 from notehop.indexing.stores.catalog import Catalog
 from notehop.indexing.stores.catalog_rows import pack_tokens
-from notehop.indexing.stores.model import ChunkRow, NoteRow, NoteStatus
+from notehop.indexing.stores.rows import ChunkRow, NoteRow, NoteStatus
 from notehop.indexing.tokens.tokenizer import Tokenizer, field_tokens
 from notehop.indexing.vault.model import Link, Note
 from notehop.indexing.vault.parse import Read

@@ -39,7 +39,7 @@ from notehop.indexing.stores.chroma import (
 )
 from notehop.indexing.stores.layout import IndexLayout, replace_file, writing_to
 from notehop.indexing.stores.lock import WriterLock
-from notehop.indexing.stores.model import LIMITS, Limits, NoteStatus
+from notehop.indexing.stores.rows import LIMITS, Limits, NoteStatus
 
 if TYPE_CHECKING:
     from llama_index.core.schema import TransformComponent

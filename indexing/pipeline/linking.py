@@ -16,7 +16,7 @@ from notehop.indexing.graph.resolve import Outline, ResolvedLink, resolve_link
 from notehop.indexing.nodes.chunker import text_id
 from notehop.indexing.pipeline.chunking import ChunkedNote, text_around
 from notehop.indexing.stores.catalog import Catalog
-from notehop.indexing.stores.model import (
+from notehop.indexing.stores.rows import (
     Batch,
     ChunkKey,
     ChunkRow,

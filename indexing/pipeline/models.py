@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from notehop.config import Settings
 from notehop.config.settings import EmbeddingSettings
-from notehop.indexing import faults
+from notehop.indexing import crash_points
 from notehop.indexing.embed import onnx_model
 from notehop.indexing.embed.embedder import BulkEmbedder, Embedder, OnBatch, Vectors
 from notehop.indexing.embed.identity import describe_model, model_identity
@@ -107,7 +107,7 @@ def lacks_query_model(layout: IndexLayout) -> bool:
     if manifest is not None and manifest.is_sound(layout.model):
         return False
     layout.remove(layout.model / onnx_model.MANIFEST_FILE)
-    faults.point("export.json-removed")
+    crash_points.point("export.json-removed")
     return True
 
 

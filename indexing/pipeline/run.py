@@ -10,8 +10,9 @@ from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from notehop.indexing import faults
+from notehop.indexing import crash_points
 from notehop.indexing.changes import Changes, below, check_deletions, compare, scan, unread_pdfs
+from notehop.indexing.display import counted
 from notehop.indexing.embed.embedder import Embedder
 from notehop.indexing.enrich.prompts import header_identity
 from notehop.indexing.enrich.store import delete_orphans
@@ -19,13 +20,12 @@ from notehop.indexing.graph.files import VaultFiles, affected_names
 from notehop.indexing.pipeline.language import language_for
 from notehop.indexing.pipeline.models import lacks_query_model
 from notehop.indexing.report import Update
-from notehop.indexing.shown import counted
 from notehop.indexing.stores.caches import bring_up_to_date, forget_withdrawn
 from notehop.indexing.stores.catalog import Catalog, check_fingerprint, stamp_of
 from notehop.indexing.stores.catalog_read import FileStamp
 from notehop.indexing.stores.chroma import remove_mirror
 from notehop.indexing.stores.layout import IndexLayout, writing_to
-from notehop.indexing.stores.model import Batch, Limits, NoteStatus
+from notehop.indexing.stores.rows import Batch, Limits, NoteStatus
 from notehop.indexing.vault.parse import Read, read_note
 from notehop.indexing.vault.walk import FileEntry, Walk, top_level
 
@@ -343,7 +343,7 @@ class IndexRun:
             # It is there still, and its words have to leave every file: see :meth:`_derive`.
             with writing_to(self.layout.root):
                 self.layout.purge_mark.touch()
-            faults.point("purge-mark-set")
+            crash_points.point("purge-mark-set")
         if withdrawn or len(left) > carried:
             # Chroma keeps the bytes of what it deletes. Before the commit, in case that is cut off.
             remove_mirror(self.layout)
@@ -373,7 +373,7 @@ class IndexRun:
                 layout.purge_mark.unlink(missing_ok=True)
             forget_withdrawn(layout, catalog)
         if withdrawn:
-            faults.point("purge-mark-cleared")
+            crash_points.point("purge-mark-cleared")
 
     @cached_property
     def _embedder(self) -> Embedder:

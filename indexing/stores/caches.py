@@ -16,7 +16,7 @@ from notehop.indexing.stores.database import damaged
 from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.stores.lexical import DEFAULT_RANKING, LexicalIndex, Ranking
 from notehop.indexing.stores.lexical_segments import open_segments, read_segments
-from notehop.indexing.stores.model import LIMITS, ChunkId, ChunkRow, Limits, Matrix, NoteRow
+from notehop.indexing.stores.rows import LIMITS, ChunkId, ChunkRow, Limits, Matrix, NoteRow
 from notehop.indexing.stores.vector_index import VectorIndex
 
 Key = TypeVar("Key")

@@ -18,12 +18,12 @@ from sqlalchemy.engine import Connection
 from sqlalchemy.exc import DBAPIError
 
 from notehop.config.errors import IndexFailure, IndexLocked, IndexMismatch, IndexMissing
-from notehop.indexing import faults
+from notehop.indexing import crash_points
 from notehop.indexing.stores.catalog_read import CatalogReads, Query, ResultRow, fetched
 from notehop.indexing.stores.catalog_rows import BadRow, chunk_row, put_meta, write_batch
 from notehop.indexing.stores.database import REBUILD, Database, damaged, open_database
 from notehop.indexing.stores.layout import CatalogAddress, IndexLayout, read_json, replace_file
-from notehop.indexing.stores.model import Batch, Vectored
+from notehop.indexing.stores.rows import Batch, Vectored
 from notehop.indexing.stores.schema import CHUNKS, META, METADATA, SCHEMA_VERSION
 
 _HEAD = select(META).where(
@@ -185,7 +185,7 @@ class Catalog(CatalogReads):
                 METADATA.create_all(connection)
                 own = {"schema": SCHEMA_VERSION, "identity": uuid.uuid4().hex, "generation": 0}
                 put_meta(connection, {**(meta or {}), **own})
-                faults.point("catalog-inside-making")
+                crash_points.point("catalog-inside-making")
 
         try:
             if create:
@@ -236,7 +236,7 @@ class Catalog(CatalogReads):
             connection was lost; nothing is written.
         :raises IndexDamaged: if what is there cannot be read; nothing is written.
         """
-        faults.point("catalog-before-commit")
+        crash_points.point("catalog-before-commit")
         commit = uuid.uuid4().hex
 
         def work(connection: Connection) -> dict[str, Any]:
@@ -252,14 +252,14 @@ class Catalog(CatalogReads):
                 )
             self._known = head
             write_batch(connection, batch, head["generation"] + 1, commit)
-            faults.point("catalog-inside-commit")
+            crash_points.point("catalog-inside-commit")
             return _head_of(self.label, fetched(connection, _HEAD))
 
         try:
             self._known = self.database.write(work)
         except BadRow as exc:
             raise damaged(self.label, f"a row cannot be read: {exc}") from exc
-        faults.point("catalog-committed")
+        crash_points.point("catalog-committed")
         return int(self._known["generation"])
 
     def renew_if_older(self, state: CatalogState | None) -> None:

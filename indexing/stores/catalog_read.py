@@ -24,8 +24,8 @@ from notehop.indexing.stores.catalog_rows import (
     vector_row,
 )
 from notehop.indexing.stores.database import among, damaged, listed
-from notehop.indexing.stores.labels import DATE, NAME, value_label
-from notehop.indexing.stores.model import (
+from notehop.indexing.stores.filter_labels import DATE, NAME, value_label
+from notehop.indexing.stores.rows import (
     ChunkId,
     ChunkKey,
     ChunkRow,

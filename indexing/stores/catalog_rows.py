@@ -19,8 +19,8 @@ from sqlalchemy.engine import Connection
 
 from notehop.indexing.graph.files import link_name
 from notehop.indexing.stores.database import among, damaged, listed, storable
-from notehop.indexing.stores.labels import label_rows
-from notehop.indexing.stores.model import (
+from notehop.indexing.stores.filter_labels import label_rows
+from notehop.indexing.stores.rows import (
     Batch,
     ChunkRow,
     FieldTokens,

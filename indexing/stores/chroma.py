@@ -23,13 +23,13 @@ from posixpath import dirname
 from typing import Any, TypedDict
 
 from notehop.config.errors import IndexFailure
-from notehop.indexing import faults
+from notehop.indexing import crash_points
 from notehop.indexing.process import run_to_its_end, when_input_ends
 from notehop.indexing.stores.catalog import Catalog, CatalogSnapshot, read_catalog_state
 from notehop.indexing.stores.catalog_read import slices
-from notehop.indexing.stores.labels import date_label
+from notehop.indexing.stores.filter_labels import date_label
 from notehop.indexing.stores.layout import IndexLayout, ServerCatalog, read_json, replace_file
-from notehop.indexing.stores.model import Matrix
+from notehop.indexing.stores.rows import Matrix
 
 COLLECTION = "chunks"
 
@@ -135,7 +135,7 @@ def remove_mirror(layout: IndexLayout) -> None:
     # First what says that it is whole, in case this is cut off.
     layout.remove(layout.chroma / _STATE)
     layout.remove(layout.chroma)
-    faults.point("mirror-removed")
+    crash_points.point("mirror-removed")
 
 
 def write_in_child(
@@ -205,7 +205,7 @@ def write_mirror(layout: IndexLayout) -> None:
         if state is not None and (state.stamp != view.stamp or state.generation > view.generation):
             raise MirrorFailed("it is of another index")
         (layout.chroma / _STATE).unlink(missing_ok=True)
-        faults.point("mirror-begun")
+        crash_points.point("mirror-begun")
         layout.chroma.mkdir(mode=0o700, exist_ok=True)
         # No telemetry; and no settings from a file .env that happens to lie in the current folder.
         settings = Settings(_env_file=None, anonymized_telemetry=False)
@@ -219,11 +219,11 @@ def write_mirror(layout: IndexLayout) -> None:
                 collection.delete(where={"document_id": {"$in": list(part)}})
             for ids in slices([key.id for key in view.chunk_keys(paths)], _AT_ONCE):
                 collection.add(**read_rows(view, ids))
-                faults.point("mirror-added")
+                crash_points.point("mirror-added")
             held, wanted = collection.count(), len(view.chunk_keys())
             if held != wanted:
                 raise MirrorFailed(f"it holds {held} of {wanted} chunks")
-        faults.point("mirror-written")
+        crash_points.point("mirror-written")
         done = MirrorState(view.generation, view.stamp)
         replace_file(layout.chroma / _STATE, json.dumps(asdict(done)))
 

@@ -21,7 +21,7 @@ from pydantic import TypeAdapter
 
 from notehop.config import Settings
 from notehop.config.errors import IndexFailure, IndexUnwritable, UsageError
-from notehop.indexing import faults
+from notehop.indexing import crash_points
 
 Read = TypeVar("Read")
 
@@ -188,7 +188,7 @@ class IndexLayout:
             from notehop.indexing.stores.served.postgres_database import put_in_force
 
             put_in_force(self.database)
-            faults.point("rebuild-catalog-in-force")
+            crash_points.point("rebuild-catalog-in-force")
         with writing_to(self.root):
             replace_file(self.current, f"{made.home.name}\n")
         self.remove_left_over()
@@ -206,7 +206,7 @@ class IndexLayout:
                 else:
                     with suppress(OSError):
                         path.unlink()
-                faults.point("rebuild-former-removed")
+                crash_points.point("rebuild-former-removed")
             if not self.home.is_dir():
                 self.current.unlink()
         if self.database is not None:
@@ -257,14 +257,14 @@ class IndexLayout:
                         "name an empty or a new folder with --index-dir"
                     )
                 self.make_folder()
-                faults.point("index-folder-made")
+                crash_points.point("index-folder-made")
                 write_private(
                     self.marker,
                     f"notehop's search index of the vault {vault}\n"
                     "Everything here is made from the notes. It can be deleted without loss:\n"
                     "`notehop index` makes it again.\n",
                 )
-                faults.point("index-marker-written")
+                crash_points.point("index-marker-written")
             except (FileExistsError, NotADirectoryError) as exc:
                 raise UsageError(
                     f"{self.root}: is no folder; name another one with --index-dir"
@@ -285,13 +285,13 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        faults.point(f"{path.stem}-drafted")
+        crash_points.point(f"{path.stem}-drafted")
         new.replace(path)
     except BaseException:
         # On a full disk the half that was written is in everyone's way.
         new.unlink(missing_ok=True)
         raise
-    faults.point(f"{path.stem}-replaced")
+    crash_points.point(f"{path.stem}-replaced")
     sync_folder(path.parent)
 
 

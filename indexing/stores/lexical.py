@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from notehop.indexing.stores.lexical_segments import Ints, Segment, joined, write_segments
-from notehop.indexing.stores.model import LIMITS, ChunkId, FieldTokens, Limits
+from notehop.indexing.stores.rows import LIMITS, ChunkId, FieldTokens, Limits
 from notehop.indexing.tokens.tokenizer import FIELDS, NearWords, Vocabulary
 
 BOOSTS: Mapping[str, float] = MappingProxyType(

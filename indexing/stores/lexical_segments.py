@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from notehop.config.errors import IndexDamaged
 from notehop.indexing.stores.layout import replacing, writing_to
-from notehop.indexing.stores.model import ChunkId, FieldTokens
+from notehop.indexing.stores.rows import ChunkId, FieldTokens
 from notehop.indexing.tokens.tokenizer import FIELDS
 
 MAX_COUNT = 65_535

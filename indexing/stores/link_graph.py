@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from notehop.indexing.graph.resolve import Status
-from notehop.indexing.stores.model import LinkRow, NoteRow
+from notehop.indexing.stores.rows import LinkRow, NoteRow
 
 if TYPE_CHECKING:
     import networkx as nx

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING
 from filelock import FileLock, Timeout
 
 from notehop.config.errors import IndexFailure, IndexLocked, IndexUnwritable
-from notehop.indexing import faults
+from notehop.indexing import crash_points
 from notehop.indexing.stores.layout import IndexLayout, read_json, write_private
-from notehop.indexing.stores.model import Holder
+from notehop.indexing.stores.rows import Holder
 
 if TYPE_CHECKING:
     from notehop.indexing.stores.served.postgres_database import LockSession
@@ -57,7 +57,7 @@ class WriterLock:
             with locking(layout.root):
                 layout.make_folder()
                 self._lock.acquire()
-                faults.point("lock-taken")
+                crash_points.point("lock-taken")
                 if layout.database is not None:
                     from notehop.indexing.stores.served.postgres_database import LockSession
 
@@ -66,7 +66,7 @@ class WriterLock:
                 since = datetime.now(UTC).isoformat(timespec="seconds")
                 holder = Holder(os.getpid(), socket.gethostname(), self._holder, since)
                 write_private(layout.lock_holder, json.dumps(asdict(holder)))
-                faults.point("lock-holder-told")
+                crash_points.point("lock-holder-told")
         except Timeout as exc:
             who = read_json(Holder, layout.lock_holder) or "another process"
             raise IndexLocked(
@@ -82,7 +82,7 @@ class WriterLock:
             # A disk that went read-only must not keep the lock as well.
             with suppress(OSError):
                 self._layout.lock_holder.unlink(missing_ok=True)
-            faults.point("lock-holder-removed")
+            crash_points.point("lock-holder-removed")
             self._let_go()
 
     @property

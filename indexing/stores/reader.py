@@ -16,10 +16,10 @@ from notehop.config.errors import IndexFailure, IndexMissing
 from notehop.indexing.graph.pagerank import pagerank
 from notehop.indexing.stores.caches import QueryCache, follow_vectors, read_lexical, read_vectors
 from notehop.indexing.stores.catalog import Catalog, CatalogSnapshot, check_fingerprint
-from notehop.indexing.stores.labels import NoteLabels
+from notehop.indexing.stores.filter_labels import NoteLabels
 from notehop.indexing.stores.layout import CatalogAddress, IndexLayout
 from notehop.indexing.stores.lexical import DEFAULT_RANKING, LexicalIndex, Ranking
-from notehop.indexing.stores.model import (
+from notehop.indexing.stores.rows import (
     LIMITS,
     ChunkId,
     ChunkKey,

@@ -17,7 +17,7 @@ from sqlalchemy import (
     Text,
 )
 
-from notehop.indexing.stores.model import ChunkRow, LinkRow, NoteRow
+from notehop.indexing.stores.rows import ChunkRow, LinkRow, NoteRow
 
 SCHEMA_VERSION = 5  # raised when a table changes so that an older catalog must be rebuilt
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from notehop.indexing.stores.model import Matrix
+from notehop.indexing.stores.rows import Matrix
 
 _DECIMALS = 6
 """Similarities are rounded to this many decimals: sums of float32 differ in the seventh with a

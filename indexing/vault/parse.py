@@ -14,11 +14,11 @@ from notehop.indexing.vault.body import read_body
 from notehop.indexing.vault.front_matter import FrontMatter, read_front_matter
 from notehop.indexing.vault.markdown_inline import Inline
 from notehop.indexing.vault.model import CommentLinks, Lines, Link, Note, each_once
-from notehop.indexing.vault.opening import open_below
 from notehop.indexing.vault.parts import Unreadable, assemble, read_base, read_canvas
 from notehop.indexing.vault.pdf import read_pdf
 from notehop.indexing.vault.plain import OffsetMap
 from notehop.indexing.vault.properties import LONGEST_KEY, read_properties
+from notehop.indexing.vault.safe_open import open_below
 from notehop.indexing.vault.walk import FileEntry
 
 SPLITTING_RANKS = 2  # H1 and H2; deeper headings stay in the text of their section

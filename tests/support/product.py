@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[2]
 
 _HOMES: dict[str, str] = {
-    "notehop.app.answer.conversation": "subject_of",
+    "notehop.app.answer.follow_up": "subject_of",
     "notehop.app.answer.quotes.blocks": "Passage",
     "notehop.app.api.middleware": "is_loopback",
     "notehop.app.evaluation.questions": "KnownQuestion=Question",

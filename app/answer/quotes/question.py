@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from notehop.app.answer.quotes import WORD_LISTS
-from notehop.app.answer.quotes.exact import EXACT_PATTERNS, MEASURE_KINDS
+from notehop.app.answer.quotes.exact_values import EXACT_PATTERNS, MEASURE_KINDS
 from notehop.indexing.tokens.words import FUNCTION_WORDS, detect_language, fold
 
 _COUNTS = re.compile(

@@ -12,9 +12,8 @@ from pathlib import Path
 
 from notehop.app.answer.names import capitalized_names
 from notehop.app.answer.quotes import WORD_LISTS
-from notehop.app.answer.quotes.asked_question import Candidate, PreparedQuestion
 from notehop.app.answer.quotes.blocks import Passage
-from notehop.app.answer.quotes.exact import (
+from notehop.app.answer.quotes.exact_values import (
     FILING_DATE,
     WORD,
     has_date,
@@ -22,8 +21,9 @@ from notehop.app.answer.quotes.exact import (
     has_number,
     has_occasion,
 )
+from notehop.app.answer.quotes.prepared_question import Candidate, PreparedQuestion
 from notehop.app.answer.quotes.question import LEADING_ARTICLE
-from notehop.app.answer.quotes.reading import (
+from notehop.app.answer.quotes.text_analyzer import (
     MAX_LABEL_WORDS,
     QuotableSource,
     TextAnalyzer,

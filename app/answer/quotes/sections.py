@@ -11,15 +11,15 @@ from itertools import takewhile
 from notehop.app.answer.draft import Quote, QuotePart, lay_out
 from notehop.app.answer.material import headings_at
 from notehop.app.answer.quotes import WORD_LISTS
-from notehop.app.answer.quotes.asked_question import (
+from notehop.app.answer.quotes.blocks import VIEW_FENCE, Passage
+from notehop.app.answer.quotes.exact_values import has_date, has_exact_value
+from notehop.app.answer.quotes.prepared_question import (
     Candidate,
     PreparedQuestion,
     is_answered_question,
 )
-from notehop.app.answer.quotes.blocks import VIEW_FENCE, Passage
-from notehop.app.answer.quotes.exact import has_date, has_exact_value
-from notehop.app.answer.quotes.reading import QuotableSource, is_label_only
-from notehop.app.answer.quotes.rows import MAX_LIST_ITEMS, agreement_of, is_one_of_rows
+from notehop.app.answer.quotes.table_rows import MAX_LIST_ITEMS, agreement_of, is_one_of_rows
+from notehop.app.answer.quotes.text_analyzer import QuotableSource, is_label_only
 from notehop.app.retrieval.abbreviations import has_long_form
 from notehop.indexing.tokens.words import fold
 

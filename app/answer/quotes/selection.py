@@ -11,11 +11,11 @@ from functools import partial
 
 from notehop.app.answer.draft import Quote
 from notehop.app.answer.quotes import WORD_LISTS
-from notehop.app.answer.quotes.asked_question import Candidate, PreparedQuestion
-from notehop.app.answer.quotes.events import EventSelector
-from notehop.app.answer.quotes.exact import DIGITS
+from notehop.app.answer.quotes.daily_notes import EventSelector
+from notehop.app.answer.quotes.exact_values import DIGITS
 from notehop.app.answer.quotes.passages import split_properties
-from notehop.app.answer.quotes.properties import (
+from notehop.app.answer.quotes.prepared_question import Candidate, PreparedQuestion
+from notehop.app.answer.quotes.property_quotes import (
     OPEN_FORMS,
     FieldSelector,
     PropertySelector,
@@ -23,15 +23,6 @@ from notehop.app.answer.quotes.properties import (
     is_below_cause_heading,
     is_imported_property,
     section_positions,
-)
-from notehop.app.answer.quotes.reading import QuotableSource
-from notehop.app.answer.quotes.rows import (
-    MAX_LIST_ITEMS,
-    MAX_SCORE_GAP,
-    agreement_of,
-    find_asked_rows,
-    is_one_of_rows,
-    put_named_row_first,
 )
 from notehop.app.answer.quotes.sections import (
     MAX_EXACT_GAP,
@@ -49,6 +40,15 @@ from notehop.app.answer.quotes.sections import (
     put_steps_in_order,
     word_count,
 )
+from notehop.app.answer.quotes.table_rows import (
+    MAX_LIST_ITEMS,
+    MAX_SCORE_GAP,
+    agreement_of,
+    find_asked_rows,
+    is_one_of_rows,
+    put_named_row_first,
+)
+from notehop.app.answer.quotes.text_analyzer import QuotableSource
 from notehop.app.retrieval.relevance import past_date_in_name
 from notehop.indexing.tokens.words import fold
 

@@ -20,9 +20,9 @@ from notehop.app.services.notes.current_notes import CurrentNotes
 from notehop.app.services.notes.find_note import seeds_meant
 from notehop.config.errors import QueryError
 from notehop.indexing.graph.resolve import Status
-from notehop.indexing.stores import labels
-from notehop.indexing.stores.model import LinkRow
+from notehop.indexing.stores import filter_labels
 from notehop.indexing.stores.reader import Snapshot
+from notehop.indexing.stores.rows import LinkRow
 from notehop.indexing.tokens.tokenizer import Tokenizer
 from notehop.indexing.vault.plain import words_of
 
@@ -262,25 +262,27 @@ def overview(now: CurrentNotes) -> models.VaultOverview:
     notes = now.notes_at(now.paths()).values()
     for note in notes:
         folders.update(str(one) for one in PurePosixPath(note.path).parents if one.name)
-        rows = labels.label_rows(note)
+        rows = filter_labels.label_rows(note)
         having.update({label for label, _ in rows})
         for label, value in rows:
             counts[label][value] += 1
         for text in _texts([note.page_type, note.front_matter]):
-            spelled[labels.value_label(text)][text[: labels.LENGTH]] += 1
+            spelled[filter_labels.value_label(text)][text[: filter_labels.LENGTH]] += 1
 
     def as_written(value: str) -> str:
         return next(iter(_most_first(spelled[value])), value)
 
-    days = sorted(moment[:10] for moment in counts[labels.DATE])
+    days = sorted(moment[:10] for moment in counts[filter_labels.DATE])
     return models.VaultOverview(
         name=now.place.name,
         notes=len(notes),
         first=days[0] if days else None,
         last=days[-1] if days else None,
         folders=_most_first(folders),
-        tags=_most_first(counts[labels.TAG]),
-        types={as_written(one): count for one, count in _most_first(counts[labels.TYPE]).items()},
+        tags=_most_first(counts[filter_labels.TAG]),
+        types={
+            as_written(one): count for one, count in _most_first(counts[filter_labels.TYPE]).items()
+        },
         properties={
             key: models.PropertyUse(
                 notes=number,
@@ -293,7 +295,7 @@ def overview(now: CurrentNotes) -> models.VaultOverview:
             )
             for label, number in _most_first(having).items()
             # ``created: {{date}}`` of a template is a mapping to YAML.
-            if (key := labels.property_key(label)) is not None and "{" not in key
+            if (key := filter_labels.property_key(label)) is not None and "{" not in key
         },
         warnings=now.reply_warnings(),
         generation=now.generation,

@@ -16,8 +16,8 @@ from notehop.indexing.enrich.prompts import own_summary
 from notehop.indexing.enrich.store import Summary, read_summaries
 from notehop.indexing.graph.files import is_pdf
 from notehop.indexing.graph.resolve import Status
-from notehop.indexing.stores.model import ChunkRow, LinkRow, NoteRow
 from notehop.indexing.stores.reader import Snapshot
+from notehop.indexing.stores.rows import ChunkRow, LinkRow, NoteRow
 from notehop.indexing.vault.model import Note
 from notehop.indexing.vault.parse import read_note
 from notehop.indexing.vault.plain import flat, shortened

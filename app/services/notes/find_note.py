@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 from notehop.config.errors import NoteMissing, UsageError
+from notehop.indexing.display import on_one_line, printable
 from notehop.indexing.graph.files import NOTE_SUFFIX, VaultFiles, fold, is_readable, link_name
 from notehop.indexing.graph.resolve import Status, resolve_path
-from notehop.indexing.shown import on_one_line, printable
 from notehop.indexing.vault.plain import read_wikilink, words_of
 
 if TYPE_CHECKING:
@@ -269,7 +269,7 @@ def link_to(files: VaultFiles, source: str, target: str, shown: str = "") -> str
 
 def called_alike(catalog: CatalogReads, said: Iterable[str]) -> VaultFiles:
     """The files of the vault that links of these names could lead to."""
-    from notehop.indexing.stores.model import NoteStatus  # not for who only reads names
+    from notehop.indexing.stores.rows import NoteStatus  # not for who only reads names
 
     names = {link_name(one) for one in said}
 

@@ -12,8 +12,8 @@ from notehop.app.models import Mention
 from notehop.app.services.notes.current_notes import as_now
 from notehop.app.services.open_vault import Place
 from notehop.indexing.graph.files import NOTE_SUFFIX, is_pdf
-from notehop.indexing.stores.model import ChunkId, NoteRow
 from notehop.indexing.stores.reader import Snapshot
+from notehop.indexing.stores.rows import ChunkId, NoteRow
 from notehop.indexing.tokens.tokenizer import Tokenizer
 from notehop.indexing.tokens.words import FUNCTION_WORDS, UNSPACED, words_in_order
 from notehop.indexing.vault.model import Lines, Note

@@ -20,7 +20,7 @@ from notehop.app.services.notes.mentions import mentions_of
 from notehop.config.errors import NoteMissing
 from notehop.indexing.graph.files import NOTE_SUFFIX, is_readable
 from notehop.indexing.graph.resolve import find_fragment, outline_of_note
-from notehop.indexing.stores.model import LinkRow
+from notehop.indexing.stores.rows import LinkRow
 from notehop.indexing.tokens.tokenizer import Tokenizer
 from notehop.indexing.vault.model import Note
 from notehop.indexing.vault.plain import words_of

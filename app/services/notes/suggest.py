@@ -33,7 +33,7 @@ from notehop.indexing.graph.resolve import Status
 from notehop.indexing.stores.catalog_read import slices
 from notehop.indexing.stores.catalog_rows import unpack_tokens
 from notehop.indexing.stores.lexical import idf
-from notehop.indexing.stores.model import ChunkId, LinkRow, Matrix
+from notehop.indexing.stores.rows import ChunkId, LinkRow, Matrix
 from notehop.indexing.tokens.tokenizer import Tokenizer
 from notehop.indexing.vault.plain import flat, sentence_spans, shortened, words_of
 

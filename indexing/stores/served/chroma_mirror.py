@@ -17,7 +17,7 @@ import numpy as np
 
 from notehop.config import Settings
 from notehop.config.errors import VectorServerError
-from notehop.indexing import faults
+from notehop.indexing import crash_points
 from notehop.indexing.report import Progress
 from notehop.indexing.stores.catalog import Catalog, CatalogSnapshot
 from notehop.indexing.stores.catalog_read import slices
@@ -127,7 +127,7 @@ class _ServedMirror:
         if found is None:
             state = ServedState(0, now, 0)
             found = server.create(self.name, GRAPH, state.metadata())
-            faults.point("collection-made")
+            crash_points.point("collection-made")
         wanted = {key.id for key in self.view.chunk_keys()}
         count = server.count(found)
         if state.generation == state.toward == now and count == len(wanted):
@@ -155,7 +155,7 @@ class _ServedMirror:
                 return False
             server.upsert(found, read_rows(self.view, some))
             self.progress.advance(len(some))
-            faults.point("collection-added")
+            crash_points.point("collection-added")
         if (count := server.count(found)) != len(wanted):
             raise ServerFailed(
                 f"{server.origin}: the Chroma server holds {count:,} of {len(wanted):,} passages that "
@@ -168,7 +168,7 @@ class _ServedMirror:
         if recall is None or len(new) * _REMEASURED >= len(wanted):
             recall = self._recall(found)
         server.annotate(found, ServedState(now, now, len(wanted), recall).metadata())
-        faults.point("collection-whole")
+        crash_points.point("collection-whole")
         return True
 
     def _probe(self, collection: ServerCollection, state: ServedState, ids: set[str]) -> None:

@@ -25,7 +25,7 @@ from notehop.config.errors import CollectionMissing, ProviderError, SettingsErro
 from notehop.indexing.llm.egress import WHAT_GOES, Attempt, EgressLog, Hosts, Purpose
 from notehop.indexing.llm.transport import connection_pool
 from notehop.indexing.stores.chroma import Rows
-from notehop.indexing.stores.model import Matrix
+from notehop.indexing.stores.rows import Matrix
 
 TOKEN_VARIABLE = "NOTEHOP_CHROMA__TOKEN"
 

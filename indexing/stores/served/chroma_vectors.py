@@ -19,7 +19,7 @@ from notehop.config.errors import VectorServerError
 from notehop.indexing.stores.caches import QueryCache
 from notehop.indexing.stores.catalog import CatalogSnapshot, dimensions_of
 from notehop.indexing.stores.catalog_read import PAGE, slices
-from notehop.indexing.stores.model import ChunkId, Matrix
+from notehop.indexing.stores.rows import ChunkId, Matrix
 from notehop.indexing.stores.vector_index import VectorIndex, best, checked_query
 
 if TYPE_CHECKING:

@@ -24,8 +24,8 @@ from sqlalchemy.pool import ConnectionPoolEntry
 from notehop.config.errors import IndexLocked, IndexMissing, NotehopError, UsageError
 from notehop.indexing.stores.database import Database, Result, damaged
 from notehop.indexing.stores.layout import ServerCatalog
-from notehop.indexing.stores.model import Holder
-from notehop.indexing.stores.served.postgres import (
+from notehop.indexing.stores.rows import Holder
+from notehop.indexing.stores.served.postgres_connection import (
     engine_of,
     failure,
     is_lost,

@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from itertools import product
 
-from notehop.app.lists.lines import ListedLines, match_labelled_lines
+from notehop.app.lists.note_lines import ListedLines, match_labelled_lines
 from notehop.app.lists.vault_question import (
     MAX_LIST_WORDS,
     WORDS,
@@ -18,8 +18,8 @@ from notehop.app.lists.vault_question import (
 )
 from notehop.app.retrieval.filters import Paths, keep_allowed
 from notehop.app.retrieval.intents import ALL_FUNCTION_WORDS, name_candidates, strip_punctuation
-from notehop.indexing.stores.labels import key_label, value_label
-from notehop.indexing.stores.model import ChunkId
+from notehop.indexing.stores.filter_labels import key_label, value_label
+from notehop.indexing.stores.rows import ChunkId
 from notehop.indexing.vault.plain import sentence_spans
 
 _TABLE = WORDS["links"]

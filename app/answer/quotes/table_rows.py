@@ -9,8 +9,8 @@ from itertools import chain, groupby
 
 from notehop.app.answer.facts import YEAR_PATTERN
 from notehop.app.answer.quotes import WORD_LISTS
-from notehop.app.answer.quotes.asked_question import Candidate, PreparedQuestion
 from notehop.app.answer.quotes.blocks import Passage
+from notehop.app.answer.quotes.prepared_question import Candidate, PreparedQuestion
 from notehop.indexing.tokens.words import joined_words
 
 MAX_SCORE_GAP = 2.0

@@ -12,8 +12,8 @@ from llama_index.core.prompts import BasePromptTemplate, ChatPromptTemplate
 from notehop.app.answer.context import escape_title
 from notehop.app.answer.material import Material
 from notehop.app.models import Source
+from notehop.indexing.display import counted
 from notehop.indexing.llm.text import without_control
-from notehop.indexing.shown import counted
 
 THEMES_PROMPT = ChatPromptTemplate(
     [

@@ -11,12 +11,18 @@ from itertools import pairwise
 from notehop.app.answer.draft import Quote
 from notehop.app.answer.names import capitalized_names
 from notehop.app.answer.quotes import WORD_LISTS
-from notehop.app.answer.quotes.asked_question import Candidate, PreparedQuestion
 from notehop.app.answer.quotes.blocks import Passage
-from notehop.app.answer.quotes.exact import FILING_DATE, WORD, has_date, is_agent_noun, is_day
+from notehop.app.answer.quotes.exact_values import (
+    FILING_DATE,
+    WORD,
+    has_date,
+    is_agent_noun,
+    is_day,
+)
 from notehop.app.answer.quotes.passages import split_properties
-from notehop.app.answer.quotes.reading import NAMING_PROPERTY, QuotableSource
+from notehop.app.answer.quotes.prepared_question import Candidate, PreparedQuestion
 from notehop.app.answer.quotes.sections import word_count
+from notehop.app.answer.quotes.text_analyzer import NAMING_PROPERTY, QuotableSource
 from notehop.indexing.tokens.words import fold
 from notehop.indexing.vault.plain import LABELLED
 from notehop.indexing.vault.properties import BETWEEN

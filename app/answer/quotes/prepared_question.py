@@ -11,7 +11,7 @@ from notehop.app.answer.facts import YEAR_PATTERN, Facts, facts_of
 from notehop.app.answer.names import capitalized_names
 from notehop.app.answer.quotes import by_language
 from notehop.app.answer.quotes.blocks import Passage
-from notehop.app.answer.quotes.exact import (
+from notehop.app.answer.quotes.exact_values import (
     DIGITS,
     has_date,
     has_exact_value,
@@ -19,7 +19,12 @@ from notehop.app.answer.quotes.exact import (
     synonyms_of,
 )
 from notehop.app.answer.quotes.question import COMPARATIVE, Question, form_words, is_form_word
-from notehop.app.answer.quotes.reading import NAMING_PROPERTY, QuotableSource, Term, TextAnalyzer
+from notehop.app.answer.quotes.text_analyzer import (
+    NAMING_PROPERTY,
+    QuotableSource,
+    Term,
+    TextAnalyzer,
+)
 from notehop.app.retrieval.intents import ASKS_FOR_NEWEST
 from notehop.indexing.tokens.words import fold, joined_words
 from notehop.indexing.vault.dates import MONTH_NUMBERS

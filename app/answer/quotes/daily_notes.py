@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from datetime import date
 from itertools import chain
 
-from notehop.app.answer.quotes.asked_question import Candidate, PreparedQuestion
-from notehop.app.answer.quotes.reading import QuotableSource
+from notehop.app.answer.quotes.prepared_question import Candidate, PreparedQuestion
+from notehop.app.answer.quotes.text_analyzer import QuotableSource
 from notehop.app.retrieval.relevance import MIN_LINE_SHARE
 
 _TIMELESS_FORMS = ("howto", "reason", "list", "definition", "comparison")

@@ -12,7 +12,7 @@ from itertools import chain, product
 
 from notehop.app.answer.citations import fence_after
 from notehop.app.answer.draft import MAX_QUOTED_NOTES
-from notehop.app.answer.quotes.exact import SYNONYMS, WORD, is_agent_noun
+from notehop.app.answer.quotes.exact_values import SYNONYMS, WORD, is_agent_noun
 from notehop.app.answer.quotes.question import parse_question
 from notehop.app.lists.period import Period, parse_day
 from notehop.app.lists.vault_question import (
@@ -37,9 +37,9 @@ from notehop.app.retrieval.intents import (
     name_candidates,
     strip_punctuation,
 )
-from notehop.indexing.stores.labels import TYPE, key_label, property_key
-from notehop.indexing.stores.model import ChunkId, ChunkRow, NoteRow
+from notehop.indexing.stores.filter_labels import TYPE, key_label, property_key
 from notehop.indexing.stores.reader import Snapshot
+from notehop.indexing.stores.rows import ChunkId, ChunkRow, NoteRow
 from notehop.indexing.vault.plain import sentence_spans
 
 ListedLines = tuple[str, dict[ChunkId, tuple[str, int]]]

@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from notehop.app.answer.claims import Checker
-from notehop.app.answer.conversation import with_subject
 from notehop.app.answer.draft import (
     CONFIDENT_LIKELIHOOD,
     MIN_ANSWER_LIKELIHOOD,
@@ -26,24 +25,25 @@ from notehop.app.answer.draft import (
     draft_task_list,
     lay_out,
 )
+from notehop.app.answer.follow_up import with_subject
 from notehop.app.answer.material import Material, promote_connected
-from notehop.app.answer.quotes.asked_question import Candidate, PreparedQuestion
-from notehop.app.answer.quotes.exact import has_bare_amount, has_number
+from notehop.app.answer.quotes.exact_values import has_bare_amount, has_number
 from notehop.app.answer.quotes.passages import split_into_passages
-from notehop.app.answer.quotes.properties import has_typed_value
+from notehop.app.answer.quotes.prepared_question import Candidate, PreparedQuestion
+from notehop.app.answer.quotes.property_quotes import has_typed_value
 from notehop.app.answer.quotes.question import is_form_word, is_question_word, parse_question
-from notehop.app.answer.quotes.reading import (
+from notehop.app.answer.quotes.scoring import load_weights, score_passages
+from notehop.app.answer.quotes.sections import has_compared_value, notes_of_sides
+from notehop.app.answer.quotes.selection import MAX_QUOTED_SOURCES, select_quotes
+from notehop.app.answer.quotes.text_analyzer import (
     QuotableSource,
     TextAnalyzer,
     find_person,
     quotable_sources,
     refers_back,
 )
-from notehop.app.answer.quotes.scoring import load_weights, score_passages
-from notehop.app.answer.quotes.sections import has_compared_value, notes_of_sides
-from notehop.app.answer.quotes.selection import MAX_QUOTED_SOURCES, select_quotes
 from notehop.app.answer.synthesizer import VaultSynthesizer
-from notehop.app.answer.themes import ThemeSources, group_by_theme
+from notehop.app.answer.theme_prompt import ThemeSources, group_by_theme
 from notehop.app.models import Source
 from notehop.app.retrieval.abbreviations import has_long_form
 from notehop.app.retrieval.subqueries import split_query, split_questions

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from notehop.app import models
 from notehop.app.models.reply import list_doubts
-from notehop.indexing.shown import counted, location_below, on_one_line, printable
+from notehop.indexing.display import counted, location_below, on_one_line, printable
 from notehop.indexing.vault.properties import BETWEEN
 
 MIN_BYTES_PER_TOKEN = 3

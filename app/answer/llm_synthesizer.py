@@ -21,11 +21,11 @@ from llama_index.core.prompts.mixin import PromptDictType
 from notehop.app.answer.citations import MarkerFilter
 from notehop.app.answer.claims import Checker
 from notehop.app.answer.context import FittedContext, escape_title, fit_context
-from notehop.app.answer.conversation import Turn
 from notehop.app.answer.draft import Draft, allowed_markers, draft_from_model
+from notehop.app.answer.follow_up import Turn
 from notehop.app.answer.material import Material
 from notehop.app.answer.synthesizer import VaultSynthesizer, iterate_cancellable, stream_tokens
-from notehop.app.answer.themes import THEMES_PROMPT, add_theme_list, group_by_theme
+from notehop.app.answer.theme_prompt import THEMES_PROMPT, add_theme_list, group_by_theme
 from notehop.app.problems import reason_of
 from notehop.config.errors import NotehopError, ProviderError
 from notehop.indexing.llm.egress import sending
@@ -60,7 +60,7 @@ DOUBT_PROMPT = (
     "A look at these notes found nothing in them that clearly answers the question. If you find "
     "nothing either, say that the vault does not say."
 )
-"""What is put behind the context where :mod:`notehop.app.answer.quotes.extractive` says no."""
+"""What is put behind the context where :mod:`notehop.app.answer.quotes.extractive_synthesizer` says no."""
 
 ANSWER_PROMPT = ChatPromptTemplate(
     [

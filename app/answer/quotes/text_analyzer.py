@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from notehop.app.answer.material import Material, RankedHeadings, ranked_headings, to_source
 from notehop.app.answer.quotes import WORD_LISTS, by_language
 from notehop.app.answer.quotes.blocks import Passage
-from notehop.app.answer.quotes.exact import DIGITS, MAX_UNIT_LETTERS, SYNONYMS, WORD
+from notehop.app.answer.quotes.exact_values import DIGITS, MAX_UNIT_LETTERS, SYNONYMS, WORD
 from notehop.app.answer.quotes.passages import BARE_ADDRESS, SentenceSpans, split_into_passages
 from notehop.app.answer.quotes.question import Question
 from notehop.app.models import Source

@@ -17,7 +17,7 @@ from notehop.app.answer.material import Material
 from notehop.app.answer.names import capitalized_names
 from notehop.app.answer.quotes import WORD_LISTS
 from notehop.app.answer.quotes.question import LEADING_ARTICLE, is_question_word, parse_question
-from notehop.app.answer.quotes.reading import refers_back
+from notehop.app.answer.quotes.text_analyzer import refers_back
 from notehop.app.answer.synthesizer import VaultSynthesizer, respond
 from notehop.app.models.query import Filters
 from notehop.app.retrieval.intents import ALL_FUNCTION_WORDS

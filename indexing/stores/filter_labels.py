@@ -12,7 +12,7 @@ from sqlalchemy import ColumnElement, func, or_, select
 
 from notehop.indexing.graph.files import NOTE_SUFFIX, fold
 from notehop.indexing.stores.database import storable
-from notehop.indexing.stores.model import ChunkId, NoteRow, NoteStatus
+from notehop.indexing.stores.rows import ChunkId, NoteRow, NoteStatus
 from notehop.indexing.stores.schema import LABELS
 from notehop.indexing.vault.dates import day_in_name
 from notehop.indexing.vault.walk import glob_pattern

@@ -21,7 +21,7 @@ from notehop.app.answer.facts import (
 )
 from notehop.app.answer.material import STATING_KINDS, Unit, split_into_units, strip_markers
 from notehop.app.answer.names import capitalized_names, first_word, missing_names
-from notehop.app.answer.quotes.reading import Term, TextAnalyzer
+from notehop.app.answer.quotes.text_analyzer import Term, TextAnalyzer
 from notehop.app.models import Source, Support
 
 WORD_SHARE_WEIGHT = 0.55
