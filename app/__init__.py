@@ -16,9 +16,7 @@ __all__ = ["open_vault"]
 
 if __name__ == "app":
     warnings.warn(
-        "the package is named notehop now; write: from notehop import open_vault",
-        FutureWarning,
-        stacklevel=2,
+        "the package is named notehop now; write: from notehop import open_vault", FutureWarning, stacklevel=2
     )
 
 

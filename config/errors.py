@@ -34,11 +34,7 @@ class NotehopError(Exception):
 
 
 class UsageError(
-    NotehopError,
-    status=400,
-    exit_code=2,
-    problem_type="usage",
-    public="this cannot be done as it was asked",
+    NotehopError, status=400, exit_code=2, problem_type="usage", public="this cannot be done as it was asked"
 ):
     """What was asked for makes no sense: a wrong setting, path, query or argument (exit code 2)."""
 
@@ -86,9 +82,7 @@ class CaptureFolder(
     """The folder for new notes is none, or leads elsewhere; whoever keeps the vault can mend it."""
 
 
-class IndexFailure(
-    NotehopError, status=503, problem_type="index", public="the index cannot be used"
-):
+class IndexFailure(NotehopError, status=503, problem_type="index", public="the index cannot be used"):
     """Something is wrong with the index (exit code 1)."""
 
 
@@ -132,10 +126,7 @@ class CollectionMissing(VectorServerError):
 
 
 class ModelError(
-    NotehopError,
-    status=503,
-    problem_type="model",
-    public="a model that this needs is missing or failed",
+    NotehopError, status=503, problem_type="model", public="a model that this needs is missing or failed"
 ):
     """An embedding or language model is missing, is not what it claims to be, or failed."""
 

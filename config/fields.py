@@ -21,8 +21,7 @@ def folder_inside(folder: str) -> str:
     """A folder of the vault, with ``/`` between its names and none at its end."""
     parts = [part for part in folder.strip().split("/") if part]
     if folder.strip().startswith("/") or any(
-        part.startswith(".") or part != part.strip(" .") or not _PORTABLE.fullmatch(part)
-        for part in parts
+        part.startswith(".") or part != part.strip(" .") or not _PORTABLE.fullmatch(part) for part in parts
     ):
         raise ValueError(
             "must be a folder of the vault, relative to it, like Inbox or Notes/Inbox; no name in "
@@ -53,9 +52,7 @@ def constant(default: Any, *, vault: bool = False, **limits: Any) -> Any:
 class Section(BaseModel):
     """A table of settings: no key that it does not declare, no change once it is made."""
 
-    model_config = ConfigDict(
-        extra="forbid", frozen=True, allow_inf_nan=False, validate_default=True
-    )
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, validate_default=True)
 
 
 def host_name(host: str) -> str:
@@ -82,9 +79,7 @@ def server_address(url: str) -> str:
     except ValueError:
         whole = False
     if not whole or parts.query or parts.fragment or "@" in parts.netloc:
-        raise ValueError(
-            "must be an address like http://127.0.0.1:8080/v1, without user, password or query"
-        )
+        raise ValueError("must be an address like http://127.0.0.1:8080/v1, without user, password or query")
     return url
 
 
@@ -110,9 +105,7 @@ def database_address(url: str) -> str:
     except ValueError:
         raise ValueError(_DATABASE) from None
     if secret or keys & {"password", "sslpassword"}:
-        raise ValueError(
-            "must hold no password: set PGPASSWORD, or keep it in a passfile (docs/deploy.md)"
-        )
+        raise ValueError("must hold no password: set PGPASSWORD, or keep it in a passfile (docs/deploy.md)")
     if parts.scheme not in ("postgresql+psycopg", "postgresql") or parts.fragment:
         raise ValueError(_DATABASE)
     return url

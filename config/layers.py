@@ -58,10 +58,7 @@ def user_config_file() -> Path:
 
 
 def load_settings(
-    *,
-    vault: Path | None = None,
-    config_file: Path | None = None,
-    overrides: Mapping[str, Any] | None = None,
+    *, vault: Path | None = None, config_file: Path | None = None, overrides: Mapping[str, Any] | None = None
 ) -> Settings:
     """Merge the layers: defaults < user's file < vault's file < environment < ``overrides``.
 
@@ -102,9 +99,7 @@ def read_overrides(file: Path) -> dict[str, Any]:
     except ValueError as exc:
         raise SettingsError(f"{file}: not valid TOML: {exc}; correct the file") from exc
     except OSError as exc:
-        raise SettingsError(
-            f"{file}: cannot be read: {exc.strerror}; correct it or move it away"
-        ) from exc
+        raise SettingsError(f"{file}: cannot be read: {exc.strerror}; correct it or move it away") from exc
     for key, value in values.items():
         if (secret := _secret(key)) is not None and value != "":
             variable = f"{ENV_PREFIX}{secret.replace('.', '__')}".upper()
@@ -134,9 +129,7 @@ def _environment() -> list[Layer]:
                     given = json.loads(value)
                 except ValueError as exc:
                     example = """'["Archive/**"]'"""
-                    raise SettingsError(
-                        f"{origin} = {value!r}: must be JSON, for example {example}"
-                    ) from exc
+                    raise SettingsError(f"{origin} = {value!r}: must be JSON, for example {example}") from exc
             layers.append((origin, {key: given}))
         else:
             unknown.append(name)
@@ -249,7 +242,5 @@ def _names_below(table: str) -> list[str]:
 
 def is_declared(key: str, what: str) -> bool:
     """Whether a key, or a table that it is in, is declared as ``vault`` or ``constant``."""
-    extras = [
-        field.json_schema_extra for at, field in _fields().items() if f"{key}.".startswith(f"{at}.")
-    ]
+    extras = [field.json_schema_extra for at, field in _fields().items() if f"{key}.".startswith(f"{at}.")]
     return any(isinstance(extra, dict) and bool(extra.get(what)) for extra in extras)

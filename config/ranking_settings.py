@@ -148,8 +148,8 @@ class RetrievalSettings(Section):
     ordered by the sum. 0: they stand as they were fused. For searches, not
     for answers, nor for a query with an intent, nor where a model reranks."""
 
-    intent: Literal["auto", "none", "status", "discovery", "concept", "person", "timeline"] = (
-        setting("auto", vault=True)
+    intent: Literal["auto", "none", "status", "discovery", "concept", "person", "timeline"] = setting(
+        "auto", vault=True
     )
     """What queries are taken to be after: `auto` reads it from the query (docs/filters.md), `none`
     weighs all alike; or `status`, `timeline`, `person`, `concept`, `discovery`. A query may say its
@@ -194,8 +194,8 @@ class ConnectedSettings(Section):
     From 0.9 to 1.05 it makes no difference, above good links are lost
     (docs/decisions/ranking.md)."""
 
-    context_chunks: Annotated[Annotated[int, Field(ge=1, le=100)] | None, none_if("auto")] = (
-        setting("auto", vault=True)
+    context_chunks: Annotated[Annotated[int, Field(ge=1, le=100)] | None, none_if("auto")] = setting(
+        "auto", vault=True
     )
     """Places in the context of an answer; those that no connected note takes go to further
     sources. `auto`: 8 where the answer is quoted, 12 where a language model writes it."""

@@ -87,9 +87,7 @@ class VectorsSettings(Section):
 class ChromaSettings(Section):
     """The Chroma server that `vectors.engine = "chroma"` asks. It gets your passages."""
 
-    url: Annotated[str, AfterValidator(server_address)] = setting(
-        "http://127.0.0.1:8000", min_length=1
-    )
+    url: Annotated[str, AfterValidator(server_address)] = setting("http://127.0.0.1:8000", min_length=1)
     """Address of the server; one that is not this machine has to be named in
     `privacy.allow_hosts`."""
 
@@ -178,9 +176,7 @@ class EnrichSettings(Section):
 class LlmSettings(Section):
     """The language model that writes answers, and how it is asked."""
 
-    provider: Literal["none", "ollama", "openai", "openai-compatible", "anthropic"] = setting(
-        "none"
-    )
+    provider: Literal["none", "ollama", "openai", "openai-compatible", "anthropic"] = setting("none")
     """Who writes the answers: `none` (they are quoted from the notes); `ollama` and
     `openai-compatible` (llama-server, LM Studio and others) can run on this machine; `openai` and
     `anthropic` are services. Each but `none` is an extra: `pip install 'notehop[ollama]'`
@@ -203,9 +199,7 @@ class LlmSettings(Section):
     max_tokens: int = setting(1_000, ge=16)
     """Tokens of an answer at most; a service is paid by them."""
 
-    temperature: Annotated[Annotated[float, Field(ge=0, le=2)] | None, none_if("auto")] = setting(
-        "auto"
-    )
+    temperature: Annotated[Annotated[float, Field(ge=0, le=2)] | None, none_if("auto")] = setting("auto")
     """0: always the likeliest word, up to 2 (anthropic: 1). `auto`: 0.1, as answers from notes want
     little chance; for the two services nothing is said of it, since some of their models refuse
     it."""

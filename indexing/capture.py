@@ -213,13 +213,7 @@ def _create(file: Path, data: bytes) -> None:
 
 
 def keep(
-    vault: Path,
-    folder: str,
-    text: str,
-    *,
-    title: str | None = None,
-    tags: Sequence[str] = (),
-    now: datetime,
+    vault: Path, folder: str, text: str, *, title: str | None = None, tags: Sequence[str] = (), now: datetime
 ) -> Note:
     """Write a text as a new note, named by time and title, and return it as it is read.
 

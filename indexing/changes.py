@@ -134,8 +134,7 @@ def compare(
     attach: dict[str, bool] = {}
     # A file can change sides: of a canvas the settings say which it is.
     there = {
-        kind: {file.path for file in found.files if file.kind == kind}
-        for kind in ("note", "attachment")
+        kind: {file.path for file in found.files if file.kind == kind} for kind in ("note", "attachment")
     }
     away = sorted(known.keys() - there["note"])
     moved = {(known[path].size, known[path].mtime_ns) for path in away}

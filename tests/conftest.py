@@ -36,9 +36,7 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 # A fault is found or not: nobody reads the smallest example of it (tests/mutants.py).
-settings.register_profile(
-    "mutants", settings.get_profile("ci"), phases=(Phase.explicit, Phase.generate)
-)
+settings.register_profile("mutants", settings.get_profile("ci"), phases=(Phase.explicit, Phase.generate))
 settings.register_profile("thorough", max_examples=300, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 

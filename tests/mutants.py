@@ -31,16 +31,12 @@ PACKAGES = ("notehop", "app", "indexing", "config")
 COPIED = (*PACKAGES, "tests", "tools", "docs", "deploy", "pyproject.toml", "README.md")
 
 TABLE = yaml.safe_load((ROOT / "tests" / "mutants.yaml").read_text(encoding="utf-8"))
-FAULTS = [
-    (file, old, new) for file, planted in TABLE["faults"].items() for old, new in planted.items()
-]
+FAULTS = [(file, old, new) for file, planted in TABLE["faults"].items() for old, new in planted.items()]
 
 
 def answering(file: str) -> list[str]:
     """The tests that answer for a file."""
-    return next(
-        tests for part, tests in TABLE["tests"].items() if f"{file}/".startswith(f"{part}/")
-    )
+    return next(tests for part, tests in TABLE["tests"].items() if f"{file}/".startswith(f"{part}/"))
 
 
 def caught(copy: Path, fault: tuple[str, str, str], slow: bool) -> str | None:
@@ -95,9 +91,7 @@ def _bounded() -> None:
 def main() -> int:
     """Plant them, and say what was caught."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument(
-        "only", nargs="*", default=[""], help="a text in the file's path or the line"
-    )
+    parser.add_argument("only", nargs="*", default=[""], help="a text in the file's path or the line")
     parser.add_argument("--slow", action="store_true", help="run the slow tests too")
     given = parser.parse_args()
     faults = [fault for fault in FAULTS if any(one in "\t".join(fault[:2]) for one in given.only)]

@@ -78,12 +78,7 @@ def run(project: Path, installed: Path, *arguments: str) -> str:
 def test_a_wheel_holds_one_package_with_its_data(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     assert {name.split("/")[0] for name in names if ".dist-info/" not in name} == {"notehop"}
-    for data in (
-        "py.typed",
-        "config/default.toml",
-        "app/web/static/index.html",
-        "app/obsidian/main.js",
-    ):
+    for data in ("py.typed", "config/default.toml", "app/web/static/index.html", "app/obsidian/main.js"):
         assert f"notehop/{data}" in names
     assert "notehop/app/demo/vault/Projects/Hollin Reach/Hollin Reach.md" in names
 
@@ -132,10 +127,7 @@ def test_it_indexes_answers_and_serves_the_page(project: Path, installed: Path) 
 def installed_python(version: str) -> str | None:
     """A Python of this version that runs: on the path, or one of pyenv's."""
     root = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
-    found = [
-        shutil.which(f"python{version}"),
-        *sorted(root.glob(f"versions/{version}.*/bin/python")),
-    ]
+    found = [shutil.which(f"python{version}"), *sorted(root.glob(f"versions/{version}.*/bin/python"))]
     for one in filter(None, found):
         if subprocess.run([one, "--version"], capture_output=True, check=False).returncode == 0:
             return str(one)
@@ -149,9 +141,7 @@ def test_other_versions_read_the_sources(version: str) -> None:
     if python is None:
         pytest.skip(f"Python {version} is not installed")
     files = [str(file) for name in ("notehop", *FOLDERS) for file in (ROOT / name).rglob("*.py")]
-    program = (
-        "import sys\nfor f in sys.argv[1:]: compile(open(f, encoding='utf-8').read(), f, 'exec')"
-    )
+    program = "import sys\nfor f in sys.argv[1:]: compile(open(f, encoding='utf-8').read(), f, 'exec')"
     command = [python, "-W", "error", "-c", program, *files]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -81,9 +81,7 @@ def test_a_python_example_runs(home: Path, code: str) -> None:
 @pytest.mark.slow
 @pytest.mark.model
 def test_the_session_shown_is_what_the_demo_prints(home: Path) -> None:
-    shown = re.search(
-        r"demo:begin -->\n```text\n\$ (.+?)\n(.+?)```\n<!-- demo:end", README, re.DOTALL
-    )
+    shown = re.search(r"demo:begin -->\n```text\n\$ (.+?)\n(.+?)```\n<!-- demo:end", README, re.DOTALL)
     assert shown is not None
     assert f"{shown[1]} --vault $(DEMO)" in (ROOT / "Makefile").read_text(encoding="utf-8")
     printed = shell(home, f"{shown[1]} --vault Notes").stdout

@@ -37,9 +37,7 @@ def main(package: Path) -> int:
     ]
     count = sum(map(len, wanted.values()))
     told = [f"not declared by obsidian {version}: {one}" for one in missing]
-    sys.stdout.write(
-        "\n".join([*told, f"{count - len(missing)} of {count} members are declared\n"])
-    )
+    sys.stdout.write("\n".join([*told, f"{count - len(missing)} of {count} members are declared\n"]))
     return bool(missing)
 
 

@@ -57,13 +57,7 @@ QUESTIONS = 150
 STRANGERS = 25
 """Questions of each other set that are put to a vault which cannot answer them."""
 
-SHARE = {
-    "demo": 1.0,
-    "dendron-docs": 1.0,
-    "hotpot-noisy": 0.5,
-    "musique-noisy": 0.3,
-    "2wiki-noisy": 0.3,
-}
+SHARE = {"demo": 1.0, "dendron-docs": 1.0, "hotpot-noisy": 0.5, "musique-noisy": 0.3, "2wiki-noisy": 0.3}
 """What a set weighs: golden sets are of one kind, and of sentences that people write about facts."""
 
 KINDS = {
@@ -286,10 +280,7 @@ def _example(
 
     everything = make_candidates(asked, sources) if own else []
     return Example(
-        kind,
-        labelled(ranked if own else []),
-        labelled(everything),
-        decision_features(asked, ranked, sources),
+        kind, labelled(ranked if own else []), labelled(everything), decision_features(asked, ranked, sources)
     )
 
 
@@ -437,9 +428,7 @@ def _bounds(
     return (0.0, None) if name.startswith(rises) else (-most, most)
 
 
-def _scores(
-    examples: Sequence[Example], names: Sequence[str], b: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _scores(examples: Sequence[Example], names: Sequence[str], b: NDArray[np.float64]) -> NDArray[np.float64]:
     found: NDArray[np.float64] = _matrix([one.decision for one in examples], names) @ b[:-1] + b[-1]
     found[["nothing" in one.decision for one in examples]] = -np.inf
     return found
@@ -465,9 +454,7 @@ def _refused(scored: Iterable[Scored], bound: float) -> str:
         for one, score in zip(examples, scores.tolist(), strict=True):
             refused[one.kind].append(score < bound)
     return "refused: " + ", ".join(
-        f"{kind} {100 * np.mean(each):.0f} % of {len(each)}"
-        for kind, each in refused.items()
-        if each
+        f"{kind} {100 * np.mean(each):.0f} % of {len(each)}" for kind, each in refused.items() if each
     )
 
 

@@ -18,10 +18,7 @@ from tests.support.product import demo_vault
 from tests.support.real_index import real_index
 
 IMAGES = ROOT / "docs" / "images"
-NOTES = {
-    "related": "Projects/Hollin Reach/Hollin Reach.md",
-    "suggest": "Projects/Resilience Fund Bid.md",
-}
+NOTES = {"related": "Projects/Hollin Reach/Hollin Reach.md", "suggest": "Projects/Resilience Fund Bid.md"}
 QUESTION = "Who is Odile?"
 ON_THE_PAGE = "What is the timeline of Hollin Reach?"
 
@@ -43,10 +40,7 @@ def of_the_page(browser: Browser, address: str, look: str) -> None:
 
 def of_the_pane(browser: Browser, vault: Path, address: str, tab: str, look: str) -> None:
     context = browser.new_context(
-        viewport={"width": 340, "height": 640},
-        device_scale_factor=1.5,
-        color_scheme=look,
-        has_touch=True,
+        viewport={"width": 340, "height": 640}, device_scale_factor=1.5, color_scheme=look, has_touch=True
     )
     page = open_app(context, vault, address, dark=look == "dark")
     page.evaluate("(path) => app.workspace.show(path)", NOTES.get(tab, NOTES["related"]))

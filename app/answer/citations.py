@@ -94,9 +94,7 @@ _GAP = r"[ \t]{0,3}"
 _ITEM = rf"{_NAME}(?:{_GAP}[-–]{_GAP}{_NAME})?"
 _ITEMS = rf"{_GAP}(?P<items>{_ITEM}(?:{_GAP}[,;]{_GAP}{_ITEM}){{0,40}}){_GAP}"
 _OPEN, _CLOSE = r"(?<![\[\\^])\[", r"\](?![\](:])"
-_MAX_MARKER_CHARS = (
-    1_000  # characters between the brackets of what may become a marker: 41 items have fewer
-)
+_MAX_MARKER_CHARS = 1_000  # characters between the brackets of what may become a marker: 41 items have fewer
 
 MARKER = re.compile(rf"(?:{_OPEN}|【){_ITEMS}(?:{_CLOSE}|(?:†[^】\n]{{0,80}})?】)")
 """``[1]``, ``[1, 2]``, ``[1-3]``, ``[C1]``, ``[C1-3]``, ``[1, C2]``, and ``【1】`` and ``【1†lines】``, which
@@ -240,18 +238,14 @@ class MarkerFilter:
         # Code that is begun, a marker that is, and at the end one to remove: it may become a link.
         line = line.rstrip("`")
         code = list(_inline_code_spans(line, 0, len(line)))
-        unsettled = [
-            one.start() for one in _TICKS.finditer(line) if not is_inside(code, one.start())
-        ]
+        unsettled = [one.start() for one in _TICKS.finditer(line) if not is_inside(code, one.start())]
         unsettled += [one.start() for one in _UNFINISHED_MARKER.finditer(line)]
         unsettled += [
             one.start()
             for one in MARKER.finditer(line)
             if one.end() == len(line) and self._known_part(one) != one[0]
         ]
-        settled_part = line[
-            : min((at for at in unsettled if not is_inside(code, at)), default=len(line))
-        ]
+        settled_part = line[: min((at for at in unsettled if not is_inside(code, at)), default=len(line))]
         return self._replace_markers(settled_part, code)
 
     def _check_line(self, line: str) -> str:
@@ -328,9 +322,7 @@ class MappedText:
 
     def ranges(self) -> tuple[Range, ...]:
         """Return where the words stand in the source, in order."""
-        breaks = [
-            at for at in range(1, len(self.text)) if self.origins[at] != self.origins[at - 1] + 1
-        ]
+        breaks = [at for at in range(1, len(self.text)) if self.origins[at] != self.origins[at - 1] + 1]
         found: list[Range] = []
         for start, end in pairwise((0, *breaks, len(self.text))):
             piece = self.text[start:end]
@@ -340,9 +332,7 @@ class MappedText:
         return tuple(found)
 
 
-def map_to_source(
-    content: str, source: str, lines: Iterable[Range], *, code: bool = False
-) -> MappedText:
+def map_to_source(content: str, source: str, lines: Iterable[Range], *, code: bool = False) -> MappedText:
     """Find the lines of a block in the lines of the source that it was read from.
 
     :param content: the text of the block, without the marks of the lists and quotes around it.

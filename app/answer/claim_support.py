@@ -116,16 +116,12 @@ class SourceText:
     @cached_property
     def all_words(self) -> frozenset[str]:
         """Its words with those of its title, headings, path and other names."""
-        return frozenset(
-            (*self.words_in_order, *self._analyzer.words(self._head_text), *self.head_words)
-        )
+        return frozenset((*self.words_in_order, *self._analyzer.words(self._head_text), *self.head_words))
 
     @cached_property
     def facts(self) -> Facts:
         """Its numbers and dates, those of title and headings included."""
-        return facts_of(
-            f"{strip_markers(self.source.text)}\n{self._head_text}", self._analyzer.language
-        )
+        return facts_of(f"{strip_markers(self.source.text)}\n{self._head_text}", self._analyzer.language)
 
     def facts_at(self, at: Iterable[int]) -> Facts:
         """Return the numbers and dates of some units together."""
@@ -172,9 +168,7 @@ class ClaimSupport:
     lacks: tuple[str, ...] = ()
 
 
-def compare_with_source(
-    claim: ClaimText, source: SourceText, *, with_vectors: bool = True
-) -> SupportMatch:
+def compare_with_source(claim: ClaimText, source: SourceText, *, with_vectors: bool = True) -> SupportMatch:
     """Find what of a source supports a sentence.
 
     :param with_vectors: whether vectors are compared.
@@ -194,18 +188,13 @@ def compare_with_source(
         texts = [source.texts[at] for at in compared]
         likeness = dict(zip(compared, _unit_likenesses(claim, source, texts), strict=True))
         ranked.sort(
-            key=lambda at: (
-                -SupportMatch(source, share=shares[at], likeness=likeness.get(at, 0.0)).score,
-                at,
-            )
+            key=lambda at: (-SupportMatch(source, share=shares[at], likeness=likeness.get(at, 0.0)).score, at)
         )
     picked = _combine_units(claim, source, ranked)
     held_words = source.head_words.union(*(source.words[at] for at in picked))
     best_likeness = max((likeness[at] for at in picked if at in likeness), default=None)
     if best_likeness is not None and len(picked) > 1:
-        best_likeness = max(
-            best_likeness, *_unit_likenesses(claim, source, [source.joined(picked)])
-        )
+        best_likeness = max(best_likeness, *_unit_likenesses(claim, source, [source.joined(picked)]))
     words = frozenset(term.word for term in claim.terms if term.word in held_words)
     return SupportMatch(source, picked, words, claim.share(held_words), best_likeness)
 
@@ -224,9 +213,7 @@ def decide_support(claim: ClaimText, matches: Sequence[SupportMatch]) -> ClaimSu
         find_negations(one.source.joined(one.units), analyzer.words, analyzer.function_words)
         for one in matches
     ]
-    is_reversed = bool(claim.terms) and all(
-        is_negation_reversed(claim.negations, one) for one in negations
-    )
+    is_reversed = bool(claim.terms) and all(is_negation_reversed(claim.negations, one) for one in negations)
     # Words quoted from behind a "not" do not say what the source says.
     if not is_reversed and any(one.verbatim for one in matches):
         return ClaimSupport("high")

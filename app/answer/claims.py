@@ -48,8 +48,7 @@ _WORD = re.compile(r"\w")
 _ASKS = re.compile(r"[?？¿][\"'”’»)*_]*$")
 _BEFORE_STOP = re.compile(r"\s+(?=[.!?])")
 _LISTS_SOURCES = re.compile(
-    r"(?:sources?|references?|citations?|quellen?|fuentes?|fonti|fontes?|bronnen)[\W_]*",
-    re.IGNORECASE,
+    r"(?:sources?|references?|citations?|quellen?|fuentes?|fonti|fontes?|bronnen)[\W_]*", re.IGNORECASE
 )
 # How an answer says that the notes do not, in the languages of the index.
 _NOTES = (
@@ -114,9 +113,7 @@ def split_answer(
         ]
         for unit, after in zip_longest(units, units[1:]):
             names = dict.fromkeys(
-                name
-                for marker in markers_in(text, unit, code)
-                for name in names_in(marker["items"])
+                name for marker in markers_in(text, unit, code) for name in names_in(marker["items"])
             )
             claim = Claim(
                 text=text[unit.start : unit.end],
@@ -128,10 +125,7 @@ def split_answer(
             states = draft.mode == "llm" and unit.kind in STATING_KINDS
             has_markers = bool(claim.markers or claim.mentioned)
             sentences.append(
-                Sentence(
-                    claim,
-                    states and not _states_nothing(claim.text, after, has_markers=has_markers),
-                )
+                Sentence(claim, states and not _states_nothing(claim.text, after, has_markers=has_markers))
             )
 
     at = 0
@@ -225,20 +219,13 @@ class _Check:
         best: dict[str, Evidence] = {}
         for evidence in (each for claim in claims for each in claim.evidence):
             best_known = best.get(evidence.marker)
-            if (
-                best_known is None
-                or _RANK[evidence.support or "high"] > _RANK[best_known.support or "high"]
-            ):
+            if best_known is None or _RANK[evidence.support or "high"] > _RANK[best_known.support or "high"]:
                 best[evidence.marker] = evidence
         quoted: dict[str, list[tuple[int, int]]] = defaultdict(list)
         for quoted_span in draft.quoted_spans:
             quoted[quoted_span.marker] += quoted_span.ranges
         # Of a source that is quoted in several places all of them count.
-        best |= {
-            marker: self._evidence(marker, ranges, None)
-            for marker, ranges in quoted.items()
-            if ranges
-        }
+        best |= {marker: self._evidence(marker, ranges, None) for marker, ranges in quoted.items() if ranges}
         by_words = "compared with the notes by words alone"
         warnings = []
         if self._model_error:
@@ -265,11 +252,7 @@ class _Check:
         claim_text = ClaimText(claim.text, self._analyzer)
         matches = [self._find_support(claim_text, marker) for marker in claim.markers]
         together = decide_support(claim_text, matches)
-        alone = (
-            [together]
-            if len(matches) == 1
-            else [decide_support(claim_text, [one]) for one in matches]
-        )
+        alone = [together] if len(matches) == 1 else [decide_support(claim_text, [one]) for one in matches]
         claim.support, claim.lacks = together.support, list(together.lacks)
         claim.flag = "unsupported" if together.support == "none" else None
         claim.evidence = [
@@ -295,9 +278,7 @@ class _Check:
             self._model_error = (str(exc).splitlines() or [type(exc).__name__])[0][:200]
             return compare_with_source(claim_text, source_text, with_vectors=False)
 
-    def _evidence(
-        self, marker: str, spans: Sequence[tuple[int, int]], support: Support | None
-    ) -> Evidence:
+    def _evidence(self, marker: str, spans: Sequence[tuple[int, int]], support: Support | None) -> Evidence:
         source = self._sources[marker]
         above = ranked_headings(self._material.metadata_of(marker) or {"heading": source.heading})
         quoted_spans = () if support == "none" else spans

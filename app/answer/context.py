@@ -78,9 +78,7 @@ def escape_title(text: str) -> str:
 
 def _is_line_header(text: str, match: re.Match[str]) -> bool:
     line = text[text.rfind("\n", 0, match.start()) + 1 : match.start()]
-    return (
-        match["next"] is not None and re.fullmatch(rf"[>*+`~\-]?{_GAP}", line.strip()) is not None
-    )
+    return match["next"] is not None and re.fullmatch(rf"[>*+`~\-]?{_GAP}", line.strip()) is not None
 
 
 def _escape_rules(text: str) -> str:

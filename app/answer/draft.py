@@ -234,9 +234,7 @@ def draft_from_model(text: str, material: Material) -> Draft:
         names = ", ".join(f"[{name}]" for name in marker_filter.unknown)
         noun, were = ("marker", "was") if total == 1 else ("markers", "were")
         warnings.append(f"{total} {noun} of the answer named no source and {were} removed: {names}")
-    return Draft(
-        text, "llm", tuple(marker_filter.cited), tuple(marker_filter.mentioned), tuple(warnings)
-    )
+    return Draft(text, "llm", tuple(marker_filter.cited), tuple(marker_filter.mentioned), tuple(warnings))
 
 
 def allowed_markers(material: Material) -> tuple[list[str], list[str]]:
@@ -293,9 +291,7 @@ def draft_quotes(result: QuoteResult, opening: str = "") -> Draft:
         if not (same and following.headings == quote.headings):  # else it stands below both
             text += f"\n— {place}"
     # A question may be answered in other words than its own.
-    if missing := _missing_sentence(
-        () if is_confident else result.missing_words, result.unmentioned_sides
-    ):
+    if missing := _missing_sentence(() if is_confident else result.missing_words, result.unmentioned_sides):
         text += f"\n\n{missing}"
     cited = tuple(dict.fromkeys(quote.source.marker for quote in result.quotes))
     likelihood = None if opening else result.likelihood
@@ -336,13 +332,9 @@ def draft_note_list(material: Material, sentences: SentenceSpans) -> Draft:
     if material.list_heading.startswith(NOTHING_LISTED_PREFIX):
         return Draft(escape_body(on_one_line(material.list_heading)), "none")
     opening = f"{escape_body(on_one_line(material.list_heading))}:"
-    passages_by_source = [
-        split_into_passages(source.text, sentences) for source in material.sources
-    ]
+    passages_by_source = [split_into_passages(source.text, sentences) for source in material.sources]
     if len(passages_by_source) <= MAX_QUOTED_NOTES and all(passages_by_source):
-        quotes = [
-            _quote_beginning(*one) for one in zip(material.sources, passages_by_source, strict=True)
-        ]
+        quotes = [_quote_beginning(*one) for one in zip(material.sources, passages_by_source, strict=True)]
         return draft_quotes(QuoteResult(quotes), opening)
     text = f"{opening}\n"
     spans: list[QuotedSpan] = []
@@ -369,9 +361,7 @@ def _summary_passages(source: Source, passages: Sequence[Passage]) -> list[Passa
     if day_in_name(source.path) is not None:
         events = [one for one in passages if one.kind in _EVENT_KINDS]
         # A field begins at 0.
-        summary = [
-            one for one in events if all(at for *_, (at, _) in inline_fields(one.text))
-        ] or summary
+        summary = [one for one in events if all(at for *_, (at, _) in inline_fields(one.text))] or summary
     words = 0
     for at, passage in enumerate(summary):
         words += len(passage.text.split())
@@ -389,9 +379,7 @@ def draft_task_list(material: Material) -> Draft:
         metadata = material.metadata_of(source.marker)
         items: Sequence[Range] = metadata.get("tasks", ())
         for first, last in items:
-            place = note_and_heading(
-                source, headings_at(source.text, ranked_headings(metadata), first)
-            )
+            place = note_and_heading(source, headings_at(source.text, ranked_headings(metadata), first))
             if place != heading:
                 text, heading = f"{text}\n{escape_body(place)}\n", place
             start = len(text) + 2
@@ -428,9 +416,7 @@ def _missing_sentence(missing: Sequence[str], unmentioned: Sequence[str]) -> str
     if unmentioned:
         return f"I found nothing about {_join_quoted_words(unmentioned)}."
     if missing:
-        return (
-            f"No note has the word{'s' if len(missing) > 1 else ''} {_join_quoted_words(missing)}."
-        )
+        return f"No note has the word{'s' if len(missing) > 1 else ''} {_join_quoted_words(missing)}."
     return ""
 
 

@@ -88,9 +88,7 @@ _DATES = tuple(
     )
 )
 _LONE_MONTH = re.compile(r"(?<![\w-])[^\W\d_]{3,12}(?![\w-])")
-_AMBIGUOUS_MONTHS = frozenset(
-    ("may", "march", "mar", "mars", "mai", "gen", "set", "ago", "dic", "ene")
-)
+_AMBIGUOUS_MONTHS = frozenset(("may", "march", "mar", "mars", "mai", "gen", "set", "ago", "dic", "ene"))
 """Words that are no month more often than one; alone they count as one with a capital only."""
 
 _TIME = re.compile(
@@ -182,8 +180,7 @@ def has_contradicting_value(stated: Facts, known: Facts) -> bool:
     if any(one.written_as in missing and one.kind in kinds for one in stated.numbers):
         return True
     return any(
-        day.written_as in missing
-        and any(_differ_when_both_known(day, other) for other in known.days)
+        day.written_as in missing and any(_differ_when_both_known(day, other) for other in known.days)
         for day in stated.days
     )
 
@@ -203,9 +200,7 @@ def _is_known(day: Day, known: Sequence[Day], years: set[int | None]) -> bool:
     without = replace(day, year=None)
     if day.month is None or day.year not in years:
         return False
-    if day.day is None and any(
-        other.year == day.year and other.month != day.month for other in known
-    ):
+    if day.day is None and any(other.year == day.year and other.month != day.month for other in known):
         return False
     return any(other.year is None and without.agrees(other) for other in known)
 
@@ -253,9 +248,7 @@ def _find_numbers(text: str, language: str) -> Iterator[Number]:
                 whole = len(word) > 3 and digits.isdigit()
                 values = scaled if whole else values | scaled
         yield Number(
-            _number_as_written(match),
-            frozenset(values),
-            _number_kind(match, digits, unit, following),
+            _number_as_written(match), frozenset(values), _number_kind(match, digits, unit, following)
         )
     yield from _find_number_words(text, language)
 

@@ -143,9 +143,7 @@ def small_talk_kind(text: str, *, first: bool = False) -> str | None:
     plain = _normalized(text)
     if plain.count(" ") >= MAX_SMALL_TALK_WORDS:
         return None
-    kinds = (
-        _SMALL_TALK if not first else ("ability", *("courtesy",) * bool(_COURTESY.search(plain)))
-    )
+    kinds = _SMALL_TALK if not first else ("ability", *("courtesy",) * bool(_COURTESY.search(plain)))
     return next((kind for kind in kinds if _SMALL_TALK[kind].fullmatch(plain)), None)
 
 
@@ -173,9 +171,7 @@ def last_question(last: Turn) -> str:
     return last.question if last.question == last.typed_question else _ADDED.sub("?", last.question)
 
 
-def repeat_for_subject(
-    text: str, last: Turn, content: Sequence[str], *, names_note: bool
-) -> str | None:
+def repeat_for_subject(text: str, last: Turn, content: Sequence[str], *, names_note: bool) -> str | None:
     """Repeat the last question for what a follow-up names ("what about Gull Hide?") or on its condition
     ("and on mac?"); None where it goes on in another way, or the last asked for its subject alone.
 
@@ -207,9 +203,7 @@ def repeat_for_subject(
         return with_subject(base, other)
     is_kind = is_name and last.subject.islower() and _WHICH.match(_normalized(base))
     old_subject = next(iter(capitalized_names(base) if is_kind else ()), last.subject)
-    if other and (
-        replaced := _replace_owner(other, base, last) or replace_subject(old_subject, other, base)
-    ):
+    if other and (replaced := _replace_owner(other, base, last) or replace_subject(old_subject, other, base)):
         return replaced
     if other and base != last.question and last.question == with_subject(base, last.subject):
         return with_subject(base, _without_article(other))
@@ -237,9 +231,7 @@ def repeat_for_subject(
 
 def _without_article(other: str) -> str:
     """Return a name without its article."""
-    return " ".join(
-        dropwhile(lambda one: fold(one).casefold() in ALL_FUNCTION_WORDS, other.split())
-    )
+    return " ".join(dropwhile(lambda one: fold(one).casefold() in ALL_FUNCTION_WORDS, other.split()))
 
 
 def _replace_numbered_name(other: str, base: str) -> str:
@@ -292,8 +284,7 @@ def _replace_ending(condition: str, base: str, subject: Set[str]) -> str:
     old_ending = end[1]
     # A place for a place, and no condition for what it is asked of.
     is_same_kind = (
-        old_ending[0].isdigit() == name[0].isdigit()
-        and old_ending[0].isupper() == name[0].isupper()
+        old_ending[0].isdigit() == name[0].isdigit() and old_ending[0].isupper() == name[0].isupper()
     )
     is_same_kind = is_same_kind and ALL_FUNCTION_WORDS.isdisjoint(f"{old_ending} {name}".split())
     if not is_same_kind and not (subject and {*_normalized(old_ending).split()} <= subject):
@@ -319,15 +310,11 @@ def replace_subject(subject: str, other: str, base: str) -> str:
         name = _OWNS.sub("", " ".join(words[begin:end]))
         if fold(name).casefold() in ALL_FUNCTION_WORDS or not re.search(r"\w", name):
             continue
-        pattern = re.compile(
-            rf"(?:\b{first} ){article_sign}(?<!\w){re.escape(name)}(?!\w)", re.IGNORECASE
-        )
+        pattern = re.compile(rf"(?:\b{first} ){article_sign}(?<!\w){re.escape(name)}(?!\w)", re.IGNORECASE)
         if pattern.search(base):
             words_left = {*_normalized(pattern.sub("", base, count=1)).split()}
             apart = {*_normalized(" ".join([*words[:begin], *words[end:]])).split()}
-            return (
-                pattern.sub(lambda _: other, base, count=1) if words_left.isdisjoint(apart) else ""
-            )
+            return pattern.sub(lambda _: other, base, count=1) if words_left.isdisjoint(apart) else ""
     return ""
 
 
@@ -379,9 +366,7 @@ def subject_of(
     is_short = len(content) < MAX_CONDITION_WORDS
     if subject or is_short:
         # In full where the note that is quoted first is called so, and little else.
-        title = {
-            one for one in _normalized(next(iter(cited_titles), "")).split() if not one.isdigit()
-        }
+        title = {one for one in _normalized(next(iter(cited_titles), "")).split() if not one.isdigit()}
         called = {*_normalized(subject).split()} <= title
         shared = len(title & {*_normalized(question).split()})
         if called and title and len(title) <= 2 * shared:
@@ -436,9 +421,7 @@ def _main_noun(question: str, tells: Set[str]) -> str:
                 and len(span) > 1
                 and not _is_article_or_owner(words[span[-1] - 1][0])
             )
-            span = (name if plain[before] in _DOES else []) or (
-                span[:-1] if verb and ends else span
-            )
+            span = (name if plain[before] in _DOES else []) or (span[:-1] if verb and ends else span)
         while span and says_nothing[span[-1]]:
             span.pop()
         if any(not _DATED.fullmatch(one := plain[at]) and one not in MONTH_NUMBERS for at in span):
@@ -490,9 +473,7 @@ class SmallTalkSynthesizer(VaultSynthesizer):
         """Quote the passages as they begin."""
         return draft_note_list(replace(material, list_heading=self._opening), sentence_spans)
 
-    def _stream_response(
-        self, words: str, material: Material
-    ) -> Generator[str, None, Response | None]:
+    def _stream_response(self, words: str, material: Material) -> Generator[str, None, Response | None]:
         if material.sources:
             return (yield from super()._stream_response(words, material))
         yield self._reply

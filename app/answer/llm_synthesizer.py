@@ -98,10 +98,7 @@ class LlmSynthesizer(VaultSynthesizer):
         """
         super().__init__(vault, llm, checker)
         self._fallback = fallback
-        self._prompts: PromptDictType = {
-            "answer_prompt": ANSWER_PROMPT,
-            "themes_prompt": THEMES_PROMPT,
-        }
+        self._prompts: PromptDictType = {"answer_prompt": ANSWER_PROMPT, "themes_prompt": THEMES_PROMPT}
 
     def stream_draft(
         self, query: str, material: Material, cancelled: Callable[[], bool]
@@ -136,9 +133,7 @@ class LlmSynthesizer(VaultSynthesizer):
                             yield piece
             except Exception as exc:  # noqa: BLE001 - any provider's error; the reply carries it
                 smaller = (
-                    None
-                    if output or halvings == MAX_HALVINGS
-                    else self._halve_context(fitted, material, exc)
+                    None if output or halvings == MAX_HALVINGS else self._halve_context(fitted, material, exc)
                 )
                 if smaller is not None:
                     fitted, halvings = smaller, halvings + 1
@@ -196,9 +191,7 @@ class LlmSynthesizer(VaultSynthesizer):
     def _update_prompts(self, prompts: PromptDictType) -> None:
         self._prompts = {name: prompts.get(name, own) for name, own in self._prompts.items()}
 
-    def _fit_window(
-        self, prompt: BasePromptTemplate, query: str, material: Material
-    ) -> FittedContext:
+    def _fit_window(self, prompt: BasePromptTemplate, query: str, material: Material) -> FittedContext:
         metadata = self._llm.metadata
         prompt_text = prompt.format(llm=self._llm, context_str="", query_str=query)
         answer = max(ANSWER_TOKENS, metadata.num_output)
@@ -262,9 +255,7 @@ MAX_ANSWER_CHARS = 1_200
 """Characters of an answer that are kept for the questions after it: it says what they refer to."""
 
 
-def recent_messages(
-    turns: Sequence[Turn], max_tokens: int, count: Callable[[str], int]
-) -> list[ChatMessage]:
+def recent_messages(turns: Sequence[Turn], max_tokens: int, count: Callable[[str], int]) -> list[ChatMessage]:
     """Return the last turns as messages, oldest first, as many as fit whole; the last is always there.
 
     :param max_tokens: tokens that they may have.
@@ -274,9 +265,7 @@ def recent_messages(
     for turn in reversed(turns):
         messages = [
             ChatMessage(role=MessageRole.USER, content=turn.question),
-            ChatMessage(
-                role=MessageRole.ASSISTANT, content=shortened(turn.answer, MAX_ANSWER_CHARS)
-            ),
+            ChatMessage(role=MessageRole.ASSISTANT, content=shortened(turn.answer, MAX_ANSWER_CHARS)),
         ]
         if history and count(messages_to_history_str([*messages, *history])) > max_tokens:
             break

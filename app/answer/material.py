@@ -221,9 +221,7 @@ STATING_KINDS = frozenset(("sentence", "item", "row"))
 """
 
 _HEADING = re.compile(r" {0,3}#{1,6}(?:\s|$)")
-_RULE = re.compile(
-    r"[ \t>]*(?:(?:[-*_][ \t]*){3,}|\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*(?::?-+:?[ \t]*)?)+)$"
-)
+_RULE = re.compile(r"[ \t>]*(?:(?:[-*_][ \t]*){3,}|\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*(?::?-+:?[ \t]*)?)+)$")
 _ITEM = re.compile(r"[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]+")
 _ROW = re.compile(r"[ \t>]*\|")
 _PLACE = re.compile(r"— \S")
@@ -368,14 +366,11 @@ def _trimmed_unit(text: str, start: int, end: int, kind: UnitKind) -> Iterator[U
         yield Unit(start, end, kind)
 
 
-_MARK = re.compile(
-    rf"(?:[ \t>]*(?:[-*+]|\d{{1,9}}[.)])[ \t]+(?:\[.\][ \t]+)?|[ \t]*(?:>(?!{MORE})[ \t]?)+)"
-)
+_MARK = re.compile(rf"(?:[ \t>]*(?:[-*+]|\d{{1,9}}[.)])[ \t]+(?:\[.\][ \t]+)?|[ \t]*(?:>(?!{MORE})[ \t]?)+)")
 _BLOCK = re.compile(r"[ \t]\^([A-Za-z0-9-]+)[ \t]*$")
 _REOPENED = re.compile(r"[`~]{3,}\n")  # stands above the first line of a part of a block of code
 _HEADING_LINE = re.compile(
-    r"^ {0,3}(?:(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?|([^\s#>|*+-].*)\n {0,3}(=+|--+))[ \t]*$",
-    re.MULTILINE,
+    r"^ {0,3}(?:(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?|([^\s#>|*+-].*)\n {0,3}(=+|--+))[ \t]*$", re.MULTILINE
 )
 _PARAGRAPH = re.compile(r"\n[ \t>]*(?:\n|(?:[-*+]|\d{1,9}[.)])[ \t])")
 
@@ -404,9 +399,7 @@ def make_evidence(
             uri=source.uri,
         )
     if support is None:
-        outside_table_heads = [
-            span for span in spans if not _is_table_head(source.text, span[1])
-        ] or spans
+        outside_table_heads = [span for span in spans if not _is_table_head(source.text, span[1])] or spans
         start, end = min(outside_table_heads)[0], max(last for _, last in outside_table_heads)
     else:
         start, end = _grow_range(source.text, spans)

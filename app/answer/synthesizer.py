@@ -16,17 +16,10 @@ from typing import Any, NoReturn, Self, TypeVar, cast
 
 from llama_index.core import Settings
 from llama_index.core.base.base_retriever import BaseRetriever
-from llama_index.core.base.response.schema import (
-    AsyncStreamingResponse,
-    Response,
-    StreamingResponse,
-)
+from llama_index.core.base.response.schema import AsyncStreamingResponse, Response, StreamingResponse
 from llama_index.core.callbacks.schema import CBEventType, EventPayload
 from llama_index.core.indices.prompt_helper import ChatPromptHelper, PromptHelper
-from llama_index.core.instrumentation.events.synthesis import (
-    SynthesizeEndEvent,
-    SynthesizeStartEvent,
-)
+from llama_index.core.instrumentation.events.synthesis import SynthesizeEndEvent, SynthesizeStartEvent
 from llama_index.core.llms import LLM, MockLLM
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.prompts import BasePromptTemplate
@@ -203,9 +196,7 @@ class VaultSynthesizer(BaseSynthesizer):
         if isinstance(query, TracedQuery):
             phrases = (one[1:-1] for one in query.trace.filters if one.startswith('"'))
             material = replace(material, phrases=tuple(phrases))
-        pieces = self._stream_response(
-            query if isinstance(query, str) else query.query_str, material
-        )
+        pieces = self._stream_response(query if isinstance(query, str) else query.query_str, material)
         response: Response | StreamingResponse
         if self._streaming:
             about = _source_metadata(material)
@@ -226,14 +217,10 @@ class VaultSynthesizer(BaseSynthesizer):
     ) -> Response | AsyncStreamingResponse:
         """Do as :meth:`synthesize`, in a thread."""
         return to_async_response(
-            await asyncio.to_thread(
-                self.synthesize, query, nodes, additional_source_nodes, **response_kwargs
-            )
+            await asyncio.to_thread(self.synthesize, query, nodes, additional_source_nodes, **response_kwargs)
         )
 
-    def _stream_response(
-        self, words: str, material: Material
-    ) -> Generator[str, None, Response | None]:
+    def _stream_response(self, words: str, material: Material) -> Generator[str, None, Response | None]:
         """The answer piece by piece; None if it was cancelled."""
         started = time.perf_counter()
         draft: Draft | None
@@ -241,11 +228,7 @@ class VaultSynthesizer(BaseSynthesizer):
             draft = yield from self.stream_draft(words, material, self._cancelled)
         else:
             # There is nothing to answer from, or nothing was asked.
-            draft = (
-                draft_filtered_notes(material.sources)
-                if material.sources
-                else draft_no_answer(material)
-            )
+            draft = draft_filtered_notes(material.sources) if material.sources else draft_no_answer(material)
             yield draft.text
         if draft is None or self._cancelled():
             return None
@@ -257,17 +240,13 @@ class VaultSynthesizer(BaseSynthesizer):
         }
         return response
 
-    def get_response(
-        self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any
-    ) -> str:
+    def get_response(self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any) -> str:
         """Answer from bare texts, numbered as sources in their order."""
         _refuse_arguments(response_kwargs)
         nodes = [NodeWithScore(node=TextNode(text=text)) for text in text_chunks]
         return self.draft(query_str, material_of(nodes, self._vault)).text
 
-    async def aget_response(
-        self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any
-    ) -> str:
+    async def aget_response(self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any) -> str:
         """Do as :meth:`get_response`, in a thread."""
         return await asyncio.to_thread(self.get_response, query_str, text_chunks, **response_kwargs)
 
@@ -323,8 +302,7 @@ def respond(draft: Draft, material: Material, checker: Checker | None = None) ->
     uncited = [UNCITED_WARNING] if draft.mode == "llm" and states and not draft.cited else []
     by_marker = {source.marker: source for source in material.sources}
     citations = [
-        _make_citation(by_marker[marker], checked.best_evidence.get(marker))
-        for marker in draft.cited
+        _make_citation(by_marker[marker], checked.best_evidence.get(marker)) for marker in draft.cited
     ]
     return Response(
         draft.text,

@@ -87,9 +87,7 @@ def group_by_theme(material: Material) -> list[ThemeSources]:
     return list(by_id.values())
 
 
-def add_theme_list(
-    prompt: BasePromptTemplate, groups: Sequence[ThemeSources]
-) -> BasePromptTemplate:
+def add_theme_list(prompt: BasePromptTemplate, groups: Sequence[ThemeSources]) -> BasePromptTemplate:
     """Return the prompt for themes with the list of them, each with the markers of its sources."""
 
     def themes(context_str: str = "", **_: Any) -> str:

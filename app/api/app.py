@@ -131,9 +131,7 @@ def _describe(app: FastAPI, *, needs_token: bool) -> None:
 
 
 def _document(app: FastAPI, needs_token: bool) -> dict[str, Any]:
-    found = get_openapi(
-        title=app.title, version=app.version, summary=app.summary, routes=app.routes
-    )
+    found = get_openapi(title=app.title, version=app.version, summary=app.summary, routes=app.routes)
     schemas = found["components"]["schemas"]
     event = TypeAdapter(Annotated[StreamEvent, Field(discriminator="event")])
     told = event.json_schema(mode="serialization", ref_template="#/components/schemas/{model}")

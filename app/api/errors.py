@@ -85,8 +85,7 @@ async def refused_by_model(request: Request, exc: Exception) -> ProblemResponse:
         return error_response(HTTPStatus.BAD_REQUEST, f"the body is not JSON: {why}")
     # The input is not repeated: it may be long, and the asker has it.
     told = [
-        {"at": _place(error)[:LONGEST], "message": describe_error(error)[:LONGEST]}
-        for error in errors[:MOST]
+        {"at": _place(error)[:LONGEST], "message": describe_error(error)[:LONGEST]} for error in errors[:MOST]
     ]
     detail = "; ".join(f"{one['at']}: {one['message']}" for one in told)
     if len(errors) > MOST:

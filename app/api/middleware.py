@@ -72,9 +72,7 @@ def is_loopback(host: str) -> bool:
 def from_here(scope: Scope) -> bool:
     """Whether a request comes from this machine, and not through a proxy on it."""
     client = scope.get("client")
-    handed_on = any(
-        key in _HANDED_ON or key.startswith(b"x-forwarded") for key, _ in scope["headers"]
-    )
+    handed_on = any(key in _HANDED_ON or key.startswith(b"x-forwarded") for key, _ in scope["headers"])
     return (client is None or is_loopback(str(client[0]))) and not handed_on
 
 
@@ -124,8 +122,7 @@ class Guard:
         if origins := headers.getlist("origin"):
             origin = origins[0]
             welcome = len(origins) == 1 and (
-                _same(origin, headers.get("host", ""))
-                or (origin == APP and _reads(scope, PANE, "/health"))
+                _same(origin, headers.get("host", "")) or (origin == APP and _reads(scope, PANE, "/health"))
             )
         else:
             # A page of this server, or the user's own doing; or a link that led a user to the page,
@@ -209,10 +206,7 @@ HEADERS = {
     "X-Frame-Options": "DENY",
 }
 
-IN_THE_APP = {
-    **HEADERS,
-    "Content-Security-Policy": POLICY.replace("ancestors 'none'", f"ancestors {APP}"),
-}
+IN_THE_APP = {**HEADERS, "Content-Security-Policy": POLICY.replace("ancestors 'none'", f"ancestors {APP}")}
 """Those of the side pane, which the app may frame, and nobody else."""
 del IN_THE_APP["X-Frame-Options"]
 

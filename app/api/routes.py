@@ -44,8 +44,7 @@ def seen(status: models.IndexStatus, *, from_here: bool) -> models.IndexStatus:
         **{name: [] for name in ("skipped", "failed", "passed_over", "egress")},
         **{"vault": status.name, "settings": {}},
         "problem": status.problem and "the settings in force cannot use the index",
-        "watcher": status.watcher
-        and replace(status.watcher, pid=0, host="", command="", detail=None),
+        "watcher": status.watcher and replace(status.watcher, pid=0, host="", command="", detail=None),
     }
     return status.model_copy(update=told)
 
@@ -69,9 +68,7 @@ class GraphParameters(RouteParameters):
 
 
 class SuggestParameters(RouteParameters):
-    note: Name | None = Field(
-        None, description="Path, title or alias; none: the best of the whole vault."
-    )
+    note: Name | None = Field(None, description="Path, title or alias; none: the best of the whole vault.")
     limit: int = Field(10, ge=1, le=100, description="Links at most.")
 
 
@@ -90,9 +87,7 @@ def routes(vaults: Vaults, workers: Workers, version: str) -> APIRouter:
 
         return Response(await workers.run(written, slow=slow), media_type=JSON)
 
-    def post(
-        path: str, method: str, body: Any, reply_model: Any, summary: str, **more: Any
-    ) -> None:
+    def post(path: str, method: str, body: Any, reply_model: Any, summary: str, **more: Any) -> None:
         """A route whose body is handed to a method of the handle."""
 
         async def answer(request: Request, body: body) -> Response:

@@ -80,9 +80,7 @@ class Workers:
             if streams:
                 self._streams.add(scope)
             try:
-                return await to_thread.run_sync(
-                    in_turn, abandon_on_cancel=True, limiter=self._limiters[slow]
-                )
+                return await to_thread.run_sync(in_turn, abandon_on_cancel=True, limiter=self._limiters[slow])
             finally:
                 gone.set()
                 self._streams.discard(scope)

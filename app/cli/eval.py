@@ -99,9 +99,7 @@ def evaluate(
 
 def show_evaluation(found: Evaluated) -> None:
     """Print the settings with the set's measure and what they gain, in percent; `--json` has all measures."""
-    headline(
-        found.name, f"{counted(found.notes, 'note')}, {counted(len(found.questions), 'question')}"
-    )
+    headline(found.name, f"{counted(found.notes, 'note')}, {counted(len(found.questions), 'question')}")
     lines: list[list[str]] = []
     for row in found.rows:
         gain = row.gains.get(found.measure)

@@ -36,20 +36,12 @@ def given_path(text: str) -> Path:
 
 
 def option(
-    default: Any,
-    names: str,
-    told: str,
-    metavar: str | None = None,
-    *,
-    panel: str | None = None,
-    **more: Any,
+    default: Any, names: str, told: str, metavar: str | None = None, *, panel: str | None = None, **more: Any
 ) -> Any:
     """An option of a command, by its names; what a ``FILE`` or ``PATH`` names may not be empty."""
     if metavar in ("FILE", "PATH"):
         more = {"parser": given_path, **more}
-    return typer.Option(
-        default, *names.split(), help=told, metavar=metavar, rich_help_panel=panel, **more
-    )
+    return typer.Option(default, *names.split(), help=told, metavar=metavar, rich_help_panel=panel, **more)
 
 
 def argument(default: Any, metavar: str, told: str, **more: Any) -> Any:
@@ -73,9 +65,7 @@ class PlaceOptions:
 
     vault: Path | None = common_option(None, "--vault", "Folder of the vault.", "PATH")
     index_dir: Path | None = common_option(None, "--index-dir", "Folder of its index.", "PATH")
-    config: Path | None = common_option(
-        None, "--config", "Settings file, read in place of yours.", "FILE"
-    )
+    config: Path | None = common_option(None, "--config", "Settings file, read in place of yours.", "FILE")
     debug: bool = common_option(False, "--debug", "Show tracebacks of errors.")
 
     def with_vault(self, folder: Path | None) -> Self:
@@ -91,9 +81,7 @@ class PlaceOptions:
         """Find the vault, its settings and its index; overrides are by dotted key, None is left out."""
         from notehop.app.services.open_vault import locate
 
-        return locate(
-            self.vault, index_dir=self.index_dir, config_file=self.config, overrides=overrides
-        )
+        return locate(self.vault, index_dir=self.index_dir, config_file=self.config, overrides=overrides)
 
     def places(
         self,
@@ -140,28 +128,22 @@ class QueryOptions:
     top_k: int | None = query_option(
         None, "--top-k -k", "Hits of a search; sources an answer has for sure.", min=1, max=100
     )
-    connected: int | None = query_option(
-        None, "--connected", "Connected notes at most.", min=0, max=20
-    )
+    connected: int | None = query_option(None, "--connected", "Connected notes at most.", min=0, max=20)
     order: Literal["context", "rank"] | None = query_option(
         None, "--order", "Connected notes by likeness to the query, or by order of the sources."
     )
     direction: Direction | None = query_option(None, "--direction", "Which links are followed.")
-    intent: (
-        Literal["auto", "none", "status", "discovery", "concept", "person", "timeline"] | None
-    ) = query_option(
-        None,
-        "--intent",
-        "What you are after, where the query does not say it; auto reads it from the query.",
+    intent: Literal["auto", "none", "status", "discovery", "concept", "person", "timeline"] | None = (
+        query_option(
+            None,
+            "--intent",
+            "What you are after, where the query does not say it; auto reads it from the query.",
+        )
     )
     second_look: bool | None = query_option(
-        None,
-        "--second-look/--no-second-look",
-        "Ask again with what was found; an answer does so by itself.",
+        None, "--second-look/--no-second-look", "Ask again with what was found; an answer does so by itself."
     )
-    explain: bool = query_option(
-        False, "--explain", "Show how each signal ranked each source, and why."
-    )
+    explain: bool = query_option(False, "--explain", "Show how each signal ranked each source, and why.")
 
     def query(
         self, model: type[QueryT], text: str, filters: FilterOptions, literal: bool, **more: Any
@@ -175,9 +157,7 @@ class QueryOptions:
         options = asdict(self)
         connected = {name: options.pop(name) for name in ("order", "direction")}
         options["connected"] = {"max": options["connected"], **connected}
-        return make_query(
-            model, text, {**options, "filters": filters.given(), "literal": literal, **more}
-        )
+        return make_query(model, text, {**options, "filters": filters.given(), "literal": literal, **more})
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,16 +168,10 @@ class FilterOptions:
         None, "--tag", "Notes with this tag, or one nested in it; may be repeated.", "TAG"
     )
     path: list[str] | None = filter_option(
-        None,
-        "--path",
-        "Notes in this folder, or that a glob takes; repeated: in any of them.",
-        "FOLDER",
+        None, "--path", "Notes in this folder, or that a glob takes; repeated: in any of them.", "FOLDER"
     )
     after: str | None = filter_option(
-        None,
-        "--after",
-        "Notes from this day on: 2026-10-07, 2026-10, today, 7d, 2w, 3m, 1y.",
-        "DATE",
+        None, "--after", "Notes from this day on: 2026-10-07, 2026-10, today, 7d, 2w, 3m, 1y.", "DATE"
     )
     before: str | None = filter_option(None, "--before", "Notes from before this day.", "DATE")
     type: list[str] | None = filter_option(

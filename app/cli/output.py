@@ -38,9 +38,7 @@ def show(text: str, *, indent: int = 0, style: str = "") -> None:
     """Print a paragraph: wrapped on a terminal, as it is where another program reads."""
     said, out = printable(text), console()
     if not out.is_terminal:
-        sys.stdout.writelines(
-            f"{' ' * indent}{line}\n" if line else "\n" for line in said.split("\n")
-        )
+        sys.stdout.writelines(f"{' ' * indent}{line}\n" if line else "\n" for line in said.split("\n"))
         return
     from rich.text import Text
 

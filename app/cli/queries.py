@@ -130,11 +130,7 @@ def search(
     notes: bool = option(False, "--notes", "One hit a note."),
     scores: bool = query_option(False, "--scores", "Show how relevant each hit is, 0 to 1."),
     min_score: float | None = query_option(
-        None,
-        "--min-score",
-        "Leave out hits of less relevance; 0 shows weak ones, too.",
-        min=0,
-        max=1,
+        None, "--min-score", "Leave out hits of less relevance; 0 shows weak ones, too.", min=0, max=1
     ),
     literal: bool = LITERAL,
 ) -> None:
@@ -143,9 +139,7 @@ def search(
     from notehop.app.models import SearchQuery
 
     kind = "notes" if notes else "chunks"
-    wanted = how.query(
-        SearchQuery, words(query), filters, literal, results=kind, min_score=min_score
-    )
+    wanted = how.query(SearchQuery, words(query), filters, literal, results=kind, min_score=min_score)
     shown = partial(show_hits, query=wanted.query, scores=scores)
     _reply(options, options.place(), wanted, lambda vault: vault.search(wanted), shown)
 
@@ -155,9 +149,7 @@ def browse(
     options: Common,
     notes: list[str] = argument(..., "NOTE", "Notes to start from: paths, titles or aliases."),
     depth: int = option(1, "--depth", "Links away.", min=1, max=2),
-    direction: Direction = option(
-        "both", "--direction", "Links that notes hold, links to them, or both."
-    ),
+    direction: Direction = option("both", "--direction", "Links that notes hold, links to them, or both."),
     rank: Literal["pagerank", "recency", "edges"] = option(
         "pagerank", "--rank", "By PageRank, by last change, or by number of links."
     ),

@@ -67,14 +67,10 @@ def serve(
     options: Common,
     vault: list[str] | None = VAULTS,
     host: str | None = option(None, "--host", "Address to listen on.", "ADDRESS"),
-    port: int | None = option(
-        None, "--port", "Port to listen on; 0 takes a free one.", min=0, max=65535
-    ),
+    port: int | None = option(None, "--port", "Port to listen on; 0 takes a free one.", min=0, max=65535),
     watch: bool = option(True, "--watch/--no-watch", "Keep the index up to the vault."),
     read_only: bool = option(
-        False,
-        "--read-only",
-        "Write nothing: serve an index that another process makes and keeps up.",
+        False, "--read-only", "Write nothing: serve an index that another process makes and keeps up."
     ),
     log_level: LogLevel = option(
         "warning", "--log-level", "What is logged to standard error; info: every request."

@@ -16,15 +16,7 @@ from pydantic import BaseModel
 from notehop.app import models
 from notehop.app.cli.output import headline, show, show_first, show_line, warn
 from notehop.app.models.reply_text import uncited_sources
-from notehop.indexing.display import (
-    ago,
-    counted,
-    location,
-    on_one_line,
-    printable,
-    shown_size,
-    shown_time,
-)
+from notehop.indexing.display import ago, counted, location, on_one_line, printable, shown_size, shown_time
 from notehop.indexing.report import Report, numbered, report_lines, warning_lines
 from notehop.indexing.vault.plain import flat
 
@@ -156,9 +148,7 @@ WHOLE = 1_000_000  # tokens: all of it
 
 def as_text(write: Callable[[ReplyT, int], str]) -> Callable[[ReplyT], None]:
     """Shows a reply as agents read it; what it warns of is said beside it."""
-    return lambda found: show(
-        write(found.model_copy(update={"warnings": [], "pending": None}), WHOLE)
-    )
+    return lambda found: show(write(found.model_copy(update={"warnings": [], "pending": None}), WHOLE))
 
 
 def show_themes(found: models.ThemesResult) -> None:

@@ -32,9 +32,7 @@ def index(
     allow_mass_delete: bool = option(
         False, "--allow-mass-delete", "Forget notes even if most of them are gone."
     ),
-    yes: bool = option(
-        False, "--yes", "Agree beforehand to what enrichment costs, up to its budget."
-    ),
+    yes: bool = option(False, "--yes", "Agree beforehand to what enrichment costs, up to its budget."),
     watch: bool = option(False, "--watch", "Then follow the vault as it changes, until Ctrl-C."),
     device: str | None = option(None, "--device", "Embed on: auto, cpu, cuda or mps.", "DEVICE"),
     ray: str | None = option(
@@ -136,8 +134,7 @@ def _print_graph(place: Place, how: Literal["graphml", "json"]) -> None:
         for key in [key for key, value in told.items() if value is None]:
             del told[key]
     sys.stdout.writelines(
-        f"{_NOT_XML.sub('&#65533;', line)}\n"
-        for line in nx.generate_graphml(graph, named_key_ids=True)
+        f"{_NOT_XML.sub('&#65533;', line)}\n" for line in nx.generate_graphml(graph, named_key_ids=True)
     )
 
 
@@ -171,8 +168,7 @@ def capture(
 
 
 def status(
-    options: Common,
-    egress: bool = option(False, "--egress", "What went to which host for language models."),
+    options: Common, egress: bool = option(False, "--egress", "What went to which host for language models.")
 ) -> None:
     """Say what the index holds and whether it is up to date."""
     from notehop.app.cli.show import show_egress, show_status
@@ -226,9 +222,7 @@ def models(
 
 def plugin(
     options: Common,
-    action: Literal["install", "remove"] = argument(
-        ..., "install|remove", "Put it there, or take it away."
-    ),
+    action: Literal["install", "remove"] = argument(..., "install|remove", "Put it there, or take it away."),
     folder: Path | None = VAULT,
     yes: bool = option(False, "--yes", "Do not ask before."),
 ) -> None:

@@ -82,9 +82,7 @@ def measure_for(questions: Iterable[KnownQuestion]) -> str:
     return CONTEXT if any(len(set(one.gold)) > 1 for one in questions) else "notes.ndcg@10"
 
 
-def ranking_values(
-    rankings: Sequence[Sequence[str]], golds: Sequence[Sequence[str]]
-) -> NDArray[np.float64]:
+def ranking_values(rankings: Sequence[Sequence[str]], golds: Sequence[Sequence[str]]) -> NDArray[np.float64]:
     """Measure rankings.
 
     :param rankings: of each question the paths of notes, best first, each once.

@@ -88,9 +88,7 @@ def read_questions(file: Path, kind: type[QuestionT]) -> tuple[QuestionT, ...]:
         try:
             question = read(line)
         except Invalid as exc:
-            wrong = [
-                f"{'.'.join(map(str, e['loc']))}: {e['msg']}".lstrip(": ") for e in exc.errors()
-            ]
+            wrong = [f"{'.'.join(map(str, e['loc']))}: {e['msg']}".lstrip(": ") for e in exc.errors()]
             told = f"no question, see docs/evaluation.md: {', '.join(wrong)}"
             raise UsageError(f"{file}:{number}: {told}") from exc
         if question.id in found:

@@ -18,12 +18,7 @@ from numpy.typing import NDArray
 from notehop.app.answer.material import CONNECTED_ROLE
 from notehop.app.evaluation import metrics
 from notehop.app.evaluation.metrics import MEASURES, AnswerRow, MeanEstimate
-from notehop.app.evaluation.questions import (
-    AnswerQuestion,
-    KnownQuestion,
-    golden_sets,
-    read_questions,
-)
+from notehop.app.evaluation.questions import AnswerQuestion, KnownQuestion, golden_sets, read_questions
 from notehop.app.evaluation.variants import CURRENT, EvaluationPlan, Variant
 from notehop.app.retrieval.components import TracedQuery
 from notehop.app.retrieval.graph_retriever import EXPANDED
@@ -88,12 +83,7 @@ class AnswersEvaluated:
 
 
 def evaluate_sets(
-    data: Path,
-    work: Path,
-    plan: EvaluationPlan,
-    progress: Progress,
-    *,
-    config_file: Path | None = None,
+    data: Path, work: Path, plan: EvaluationPlan, progress: Progress, *, config_file: Path | None = None
 ) -> Iterator[Evaluated]:
     """Evaluate the golden sets in ``data`` one after the other, each when it is asked for.
 
@@ -123,9 +113,7 @@ def _indexed(name: str, vault: Path, work: Path, progress: Progress) -> PlaceFor
     return place_for
 
 
-def evaluate_vault(
-    place: Place, questions: Path, plan: EvaluationPlan, progress: Progress
-) -> Evaluated:
+def evaluate_vault(place: Place, questions: Path, plan: EvaluationPlan, progress: Progress) -> Evaluated:
     """Evaluate a vault on its index, with the questions of a file; nothing is written to either.
 
     :raises UsageError: if the file cannot be read, or the plan names no setting.
@@ -152,9 +140,7 @@ def _evaluated(
     settings = settings.with_overrides(QUOTING)
     # Settings that do not exist should show before an index is made.
     variants = plan.variants(settings)
-    paths = _paths(
-        place_for(settings), name, {one.id: [[g] for g in one.gold] for one in questions}
-    )
+    paths = _paths(place_for(settings), name, {one.id: [[g] for g in one.gold] for one in questions})
     warnings: Counter[str] = Counter()
 
     def ask(vault: VaultHandle) -> tuple[NDArray[np.float64], list[int], list[float]]:
@@ -204,9 +190,7 @@ def _evaluated(
     return Evaluated(name, paths, measure, questions, tuple(rows), dict(warnings))
 
 
-def evaluate_answers(
-    place: Place, file: Path, plan: EvaluationPlan, progress: Progress
-) -> AnswersEvaluated:
+def evaluate_answers(place: Place, file: Path, plan: EvaluationPlan, progress: Progress) -> AnswersEvaluated:
     """Ask the questions of an answer set, under the settings in force or those compared.
 
     :raises UsageError: if the file cannot be read, or is about another vault.

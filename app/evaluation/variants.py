@@ -77,10 +77,7 @@ class EvaluationPlan:
         first, second = self.compare
         if first == second:
             raise UsageError(f"{first} is compared with itself; name two settings")
-        return [
-            variant(first, _named(known, first), None),
-            variant(second, _named(known, second), first),
-        ]
+        return [variant(first, _named(known, first), None), variant(second, _named(known, second), first)]
 
 
 def _ablation(settings: Settings) -> Iterator[tuple[str, Mapping[str, Any]]]:

@@ -36,9 +36,7 @@ from notehop.indexing.vault.dates import day_in_name
 _COMPARING = WORDS["comparing"]
 _UNITS: dict[str, str] = _COMPARING["units"]
 _IDLE_WORDS = frozenset(_COMPARING["idle"])
-_SERIES_WORDS = [
-    frozenset(WORDS["series"][one]) for one in ("newest", "lowest", "highest", "course")
-]
+_SERIES_WORDS = [frozenset(WORDS["series"][one]) for one in ("newest", "lowest", "highest", "course")]
 _HOW_WORDS = re.compile(WORDS["series"]["how"])
 _WHAT_THEY_HAVE = re.compile(WORDS["what_they_have"])
 _SYMBOLS = "%£$€¥"
@@ -52,8 +50,7 @@ _SIDE_PHRASES = {
     "below": ("below", "before"),
 }
 _SIDE_PATTERNS = "|".join(
-    f"(?P<{side}>{_COMPARING[side].replace(chr(10), '').replace('    ', '')})"
-    for side in _SIDE_PHRASES
+    f"(?P<{side}>{_COMPARING[side].replace(chr(10), '').replace('    ', '')})" for side in _SIDE_PHRASES
 )
 _COMPARISONS = [
     re.compile(pattern, re.IGNORECASE)
@@ -157,24 +154,18 @@ def find_compared_lines(
         for key, key_tokens in by_name.items():
             # What has no digit is no number.
             having = {
-                value: notes
-                for value, notes in question.property_values(key).items()
-                if _DIGIT.search(value)
+                value: notes for value, notes in question.property_values(key).items() if _DIGIT.search(value)
             }
             numbers = [*_comparable_values(having, comparison, question, is_named=bool(key_tokens))]
             notes_with_number = frozenset[str]().union(*(one.notes for one in numbers))
-            is_unit = unit in _UNITS or any(
-                unit in normalize_words(one.text).split() for one in numbers
-            )
+            is_unit = unit in _UNITS or any(unit in normalize_words(one.text).split() for one in numbers)
             excluded = {*key_tokens, *(question.tokens(unit) if is_unit else ())}
             rest = [one for one in words if one not in excluded]
             of_days = not question.day_tokens.isdisjoint(rest)
             days = question.day_tokens if of_days else ()
             rest, some = ([one for one in tokens if one not in days] for tokens in (rest, words))
             others = [one for one in matches if one[1].key != key]
-            kinds = (
-                question.notes_named_by(one, others) for one in (some, rest) if one or key_tokens
-            )
+            kinds = (question.notes_named_by(one, others) for one in (some, rest) if one or key_tokens)
             kind = next(filter(None, kinds), Paths())
             kind = kind & question.dated_notes if of_days else kind
             unknown = len(rest) == 1 and not any(rest[0] in its for its, _ in matches)
@@ -258,11 +249,7 @@ def find_series_lines(
         if question.allowed is not None:
             notes_with_key &= {*filter(None, view.paths_of(question.allowed))}
         notes_with_key = frozenset(one for one in notes_with_key if not question.is_template(one))
-        day_of = {
-            path: day
-            for path in notes_with_key & question.dated_notes
-            if (day := day_in_name(path))
-        }
+        day_of = {path: day for path in notes_with_key & question.dated_notes if (day := day_in_name(path))}
         if not 1 < len(day_of) >= len(notes_with_key) - len(day_of):
             continue  # few of the notes that have it are of a day
         day_of = {path: day for path, day in day_of.items() if any_exists([path])}
@@ -273,9 +260,7 @@ def find_series_lines(
         )
         days = past if period is None else next(filter(None, days_by_period), [])
         days.sort(key=lambda path: (day_of[path], path))
-        numbers = [
-            *_single_numbers({value: notes.intersection(days) for value, notes in values.items()})
-        ]
+        numbers = [*_single_numbers({value: notes.intersection(days) for value, notes in values.items()})]
         lines_wanted: list[tuple[str, str | None, str]] = [(key, None, path) for path in days]
         shown, count = f"{{has|have}} {key}", counted(len(days), "note")
         kinds = (its for its, one in question.match_terms(plain) if one.kind != "property")
@@ -300,9 +285,7 @@ def find_series_lines(
                 shown += f", {first}" if first == last else f", {first} to {last}"
             shown += " (they are not added up)" * summed
             lines_wanted = lines_wanted if period else lines_wanted[::-1]
-        elif newest or (
-            by_itself and numbers and not view.lexical.holding(sorted(key_tokens), "title")
-        ):
+        elif newest or (by_itself and numbers and not view.lexical.holding(sorted(key_tokens), "title")):
             lines_wanted, shown = lines_wanted[-1:], f"The newest of {count} with {key}"
         else:
             continue
@@ -366,11 +349,7 @@ class _NumberValue(NamedTuple):
 
 
 def _comparable_values(
-    notes_by_value: Mapping[str, Paths],
-    compared: Comparison,
-    question: VaultQuestion,
-    *,
-    is_named: bool,
+    notes_by_value: Mapping[str, Paths], compared: Comparison, question: VaultQuestion, *, is_named: bool
 ) -> Iterator[_NumberValue]:
     """The values of a property that are numbers of the unit that is asked for, or days where it is a year.
 
@@ -382,9 +361,7 @@ def _comparable_values(
         plain = normalize_words(value_number)
         return _UNITS.get(plain) or " ".join(question.tokens(plain)) or value_number
 
-    decimal = any(map(_DECIMAL.match, notes_by_value)) and not any(
-        "," in one for one in notes_by_value
-    )
+    decimal = any(map(_DECIMAL.match, notes_by_value)) and not any("," in one for one in notes_by_value)
     wanted = unit_of(compared.unit)
     for value, notes in notes_by_value.items():
         bare_value = value.strip("['\"]")
@@ -423,8 +400,6 @@ def _parse_number(digits: str, *, decimal: bool = False) -> float:
     mark = digits[point] if point >= 0 else ""
     other = {".": ",", ",": "."}.get(mark, "")
     groups = len(digits) - point == 4 and not (decimal and mark == ".")  # three behind it
-    if mark and (
-        digits.count(mark) > 1 or (groups and other not in digits and digits.lstrip("-")[0] != "0")
-    ):
+    if mark and (digits.count(mark) > 1 or (groups and other not in digits and digits.lstrip("-")[0] != "0")):
         return float(digits.replace(mark, "").replace(other, "") if other else digits)
     return float(digits.replace(other, "").replace(mark, ".")) if mark else float(digits)

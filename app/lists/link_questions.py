@@ -23,11 +23,7 @@ from notehop.indexing.stores.rows import ChunkId
 from notehop.indexing.vault.plain import sentence_spans
 
 _TABLE = WORDS["links"]
-_WAY_PHRASES = {
-    "to": "{links|link} to",
-    "from": "{is|are} linked from",
-    "mention": "{mentions|mention}",
-}
+_WAY_PHRASES = {"to": "{links|link} to", "from": "{is|are} linked from", "mention": "{mentions|mention}"}
 _LINKED = [
     (way, re.compile(f"{one.replace('{notes}', _TABLE['notes'])}[?. ]*", re.IGNORECASE))
     for way in _WAY_PHRASES
@@ -67,9 +63,7 @@ def find_link_lines(question: VaultQuestion) -> tuple[ListedLines, tuple[ChunkId
                 places.append(question.property_line(key, "" if way == "from" else value, path))
         if way == "mention":
             places += _find_mentions(name, seen, question)
-        lines_by_chunk = {
-            one[0]: one[1:] for one in places if one and keep_allowed([one[0]], allowed)
-        }
+        lines_by_chunk = {one[0]: one[1:] for one in places if one and keep_allowed([one[0]], allowed)}
         lines = dict(sorted(lines_by_chunk.items(), key=lambda one: view.path_of(one[0]) or ""))
         first = (one for path in paths for one in view.chunk_ids_of(path)[:1])
         return (f"{_WAY_PHRASES[way]} {name}", lines), tuple(keep_allowed(first, allowed))
@@ -113,10 +107,7 @@ def find_labelled_lines(question: VaultQuestion) -> ListedLines | None:
             for number, line, label_match in match_labelled_lines(one):
                 if question.tokens(label_match["key"]) != label:
                     continue
-                items = {
-                    value_label(strip_punctuation(item))
-                    for item in _ITEM.split(label_match["value"])
-                }
+                items = {value_label(strip_punctuation(item)) for item in _ITEM.split(label_match["value"])}
                 names_it = items & wanted and one.path not in paths
                 is_it = names_it and (kind is None or one.path in kind)
                 if (of_it or is_it) and not question.is_template(one.path):

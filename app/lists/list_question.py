@@ -380,9 +380,7 @@ def _is_copy_day(day: date, view: Snapshot) -> bool:
     """Tell whether most notes are dated that day, the one before or after."""
     near = view.labels.dated(f"{day - timedelta(days=1)}", f"{day + timedelta(days=2)}")
     # A journal that is copied keeps the days in its names.
-    counts = [
-        sum(day_in_name(path) is None for path in all_of) for all_of in (near, view.labels.paths())
-    ]
+    counts = [sum(day_in_name(path) is None for path in all_of) for all_of in (near, view.labels.paths())]
     return 2 * counts[0] > counts[1]
 
 

@@ -30,9 +30,7 @@ from notehop.app.retrieval.intents import ALL_FUNCTION_WORDS, name_candidates
 from notehop.indexing.graph.files import NOTE_SUFFIX
 from notehop.indexing.stores.reader import Snapshot
 
-ASKS_FOR_LIST = re.compile(
-    rf"^(?:(?:{'|'.join(WORDS['polite'])}) )?(?:{'|'.join(WORDS['asks'])})\b"
-)
+ASKS_FOR_LIST = re.compile(rf"^(?:(?:{'|'.join(WORDS['polite'])}) )?(?:{'|'.join(WORDS['asks'])})\b")
 ASKS_ABOUT_TIME = re.compile(rf"{ASKS_FOR_LIST.pattern}|^(?:{'|'.join(WORDS['asks_of_a_time'])})")
 _OF_A_KIND, _THAT_ARE = re.compile(WORDS["of_a_kind"]), re.compile(WORDS["that_are"])
 _NO_LIST = re.compile(WORDS["no_list"])
@@ -56,9 +54,7 @@ def find_conditions(
         for one in WORDS["unmet"]:
             found_so = find_conditions(question, f"{kind} {one.format(unmet['verb'])}")
             begins = one.partition("{")[0].strip()
-            if any(
-                normalize_words(f"{two.value} {two.key}").startswith(begins) for two in found_so
-            ):
+            if any(normalize_words(f"{two.value} {two.key}").startswith(begins) for two in found_so):
                 return found_so
         return ()
     first_word = plain.partition(" ")[0]
@@ -74,11 +70,7 @@ def find_conditions(
         idle |= _DECISION_WORDS  # in a month, few of its notes tell
     left_over = [word for word in content if word not in idle]
     most = sum(not word.isdigit() for word in left_over)  # a version is one word
-    if (
-        most > MAX_LIST_WORDS
-        or len(content) > 2 * MAX_LIST_WORDS
-        or (period is None and not left_over)
-    ):
+    if most > MAX_LIST_WORDS or len(content) > 2 * MAX_LIST_WORDS or (period is None and not left_over):
         return ()
     matches = [*question.match_terms(plain)]
     linked_matches = question.match_linked_names(plain) if len(left_over) > 1 else []
@@ -110,9 +102,7 @@ def find_conditions(
                 len(chosen) == 1 and bool(question.matched_key_tokens(chosen[0].key, tokens))
             )
         # What is not paid is not what has "paid", but may be what has "not paid".
-        if NEGATION.search(plain) and not any(
-            NEGATION.search(normalize_words(one.value)) for one in chosen
-        ):
+        if NEGATION.search(plain) and not any(NEGATION.search(normalize_words(one.value)) for one in chosen):
             continue
         if is_kind and not _is_note_name(chosen, notes, plain, question):
             choices.append((notes, chosen))
@@ -138,9 +128,7 @@ def find_conditions(
     return (*best, *(Condition(kind, day) for kind, day, open_ in bounds if day != f"{open_}"))
 
 
-def find_denied(
-    question: VaultQuestion, plain: str
-) -> Iterator[tuple[tuple[Condition, ...], Condition]]:
+def find_denied(question: VaultQuestion, plain: str) -> Iterator[tuple[tuple[Condition, ...], Condition]]:
     """Yield the kinds of notes of a question with a negation ("which invoices are not paid?"), each with the
     condition that is denied: a property without a value is one that they do not have; nothing where it asks
     for something else."""
@@ -214,9 +202,7 @@ def _conditions_by_property(question: VaultQuestion, plain: str) -> tuple[Condit
             for one in chosen
         )
         paths = question.notes_matching_all(chosen) if is_named else Paths()
-        if paths and (
-            paths <= question.dated_notes if of_days else are_of_one_kind(question, paths)
-        ):
+        if paths and (paths <= question.dated_notes if of_days else are_of_one_kind(question, paths)):
             return chosen
     return ()
 
@@ -292,9 +278,7 @@ def _is_value_and_kind(
     )
 
 
-def _is_note_name(
-    chosen: Sequence[Condition], notes: Paths, plain: str, question: VaultQuestion
-) -> bool:
+def _is_note_name(chosen: Sequence[Condition], notes: Paths, plain: str, question: VaultQuestion) -> bool:
     """Tell whether a question asks for the note that a value names: no more than one note has the value, or
     it is asked who, or what, they are."""
     if len(chosen) != 1 or chosen[0].kind != "property":
@@ -306,11 +290,7 @@ def _is_note_name(
 
 
 def _is_a_kind(
-    chosen: Sequence[Condition],
-    notes: Paths,
-    plain: str,
-    period: Period | None,
-    question: VaultQuestion,
+    chosen: Sequence[Condition], notes: Paths, plain: str, period: Period | None, question: VaultQuestion
 ) -> bool:
     """Tell whether the notes themselves are asked for, and not what they say."""
     if any(one.kind in ("type", "property") for one in chosen):
@@ -328,16 +308,12 @@ def _is_a_kind(
 def _are_counted(chosen: Sequence[Condition], notes: Paths, question: VaultQuestion) -> bool:
     """Tell whether the things that tagged notes are about are to be counted, not the notes: a note that is
     called by the tag has a table of them, and links to none of the notes."""
-    if parse_question(question.text).exact_kind != "count" or any(
-        one.kind != "tag" for one in chosen
-    ):
+    if parse_question(question.text).exact_kind != "count" or any(one.kind != "tag" for one in chosen):
         return False
     view = question.view
     tag_notes = {path for one in chosen for path in view.notes_named(one.value.rpartition("/")[2])}
     tag_notes -= {link.path for link in view.links_from(tag_notes) if link.target_path in notes}
-    return any(
-        _TABLE_ROW.search(chunk.text) for path in tag_notes for chunk in view.chunks_of(path)
-    )
+    return any(_TABLE_ROW.search(chunk.text) for path in tag_notes for chunk in view.chunks_of(path))
 
 
 def folder_note_path(folder: str) -> str:

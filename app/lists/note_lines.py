@@ -46,9 +46,7 @@ ListedLines = tuple[str, dict[ChunkId, tuple[str, int]]]
 """What the notes have in common, and the line of each with its number, by passage."""
 
 ARTICLES = "|".join(map(re.escape, WORDS_BEFORE_NAME))
-LABELLED_LINE = re.compile(
-    r"[\s>*_+(\[-]*(?P<key>[^\W\d_][^:\n]{0,40}):{1,2}[\s*_\[]*(?P<value>\S.*)"
-)
+LABELLED_LINE = re.compile(r"[\s>*_+(\[-]*(?P<key>[^\W\d_][^:\n]{0,40}):{1,2}[\s*_\[]*(?P<value>\S.*)")
 _KEY_SYNONYMS: Sequence[Sequence[str]] = WORDS["typed"]["held"]
 _MODIFIER_KEYS = rf"(?:{'|'.join(chain(*_KEY_SYNONYMS))})\s?[-+]\s?"
 _TYPED = re.compile(
@@ -92,9 +90,7 @@ def find_typed_lines(question: VaultQuestion) -> ListedLines | None:
     begins none, or several passages tell of it."""
     names = dict.fromkeys(one.strip("`") for one in _TYPED.findall(question.text))
     content = content_words(normalize_words(_TYPED.sub("", question.text)))
-    required_tokens = frozenset(
-        question.tokens(one for one in content if one not in _TYPED_QUESTION_WORDS)
-    )
+    required_tokens = frozenset(question.tokens(one for one in content if one not in _TYPED_QUESTION_WORDS))
     lines: dict[ChunkId, tuple[str, int]] = {}
     for name in names:
         entries = _find_entries(name, required_tokens, question)
@@ -118,14 +114,10 @@ def _find_entries(
     alike = [next((one for one in _KEY_SYNONYMS if key in one), (key,)) for key in keys]
     typed = r"\s?[-+ ]\s?".join(f"(?:{'|'.join(map(re.escape, one))})" for one in alike)
     begins = re.compile(_ENTRY_START.format(typed), re.IGNORECASE)
-    queries = product(
-        map(question.tokens, map("-".join, product(*alike))), ("content", "h1", "h2", "h3")
-    )
+    queries = product(map(question.tokens, map("-".join, product(*alike))), ("content", "h1", "h2", "h3"))
     ids = set().union(*(lexical.holding(words, field) for words, field in queries))
     entries: dict[ChunkId, tuple[str, int]] = {}
-    for path in sorted(
-        {view.path_of(one) or "" for one in keep_allowed(sorted(ids), question.allowed)}
-    ):
+    for path in sorted({view.path_of(one) or "" for one in keep_allowed(sorted(ids), question.allowed)}):
         table: list[str] = []  # the head of the one that goes on
         for chunk in view.chunks_of(path):
             fence, lines = None, chunk.text.split("\n")
@@ -154,11 +146,7 @@ def find_dated_lines(question: VaultQuestion, plain: str, period: Period) -> Lis
     words = question.tokens(word for word in content if word not in POSSESSION_WORDS | ACTION_WORDS)
     if not content or max(len(words), len(content) / 2) > MAX_LIST_WORDS:
         return None
-    if (
-        NEGATION.search(plain)
-        or _OPEN_ENDED.search(text)
-        or period.apply_bounds(text) is not period
-    ):
+    if NEGATION.search(plain) or _OPEN_ENDED.search(text) or period.apply_bounds(text) is not period:
         return None
     kinds = question.match_terms(plain)
     own_words = cache(lambda key: question.matched_day_key_tokens(key, asked_words))
@@ -192,9 +180,7 @@ def find_dated_lines(question: VaultQuestion, plain: str, period: Period) -> Lis
     if several and all(line for *_, line in found_by_note.values()):
         return None  # one note with an entry for each
     lines: dict[ChunkId, tuple[str, int]] = {}
-    for path, (_, key, value, line) in sorted(
-        found_by_note.items(), key=lambda one: (one[1][0], one[0])
-    ):
+    for path, (_, key, value, line) in sorted(found_by_note.items(), key=lambda one: (one[1][0], one[0])):
         place = question.property_line(key, value, path)
         if place and not question.is_template(path):
             place = line or place
@@ -228,9 +214,7 @@ def find_other_value_lines(
     question: VaultQuestion, kinds: Sequence[Condition], denied: Condition, within: Paths | None
 ) -> ListedLines | None:
     """Find the notes that have another value of the denied property, or none where that value is empty."""
-    paths = frozenset(
-        one for one in question.notes_matching_all(kinds) if not question.is_template(one)
-    )
+    paths = frozenset(one for one in question.notes_matching_all(kinds) if not question.is_template(one))
     paths = paths if within is None else paths & within
     values = {value: notes & paths for value, notes in question.property_values(denied.key).items()}
     if denied.value:
@@ -252,11 +236,7 @@ def find_line_of_named_note(question: VaultQuestion) -> tuple[str, NoteLine] | N
     """Read a question for a property, by its key, of the note that it names: the note's title, and the line;
     None where it asks for anything beside, or how or why."""
     forms, plain = {*parse_question(question.text).forms}, question.plain
-    if (
-        forms & {"howto", "reason", "comparison"}
-        or NEGATION.search(plain)
-        or _OPEN_ENDED.search(plain)
-    ):
+    if forms & {"howto", "reason", "comparison"} or NEGATION.search(plain) or _OPEN_ENDED.search(plain):
         return None
     for paths, words_beside in _notes_and_words(question):
         notes = [path for path in paths if not question.is_template(path)]
@@ -275,12 +255,8 @@ def find_line_of_named_note(question: VaultQuestion) -> tuple[str, NoteLine] | N
             is_abbreviation = len(begins) == SHORT_KEY_LETTERS and any(
                 {begins, *words} <= one for one in SYNONYMS
             )
-            is_doer_key = (
-                "person" in forms and is_agent_noun(begins, words_beside) and len(words_beside) == 1
-            )
-            is_named = key_tokens <= frozenset().union(*alike) and all(
-                key_tokens & one for one in alike
-            )
+            is_doer_key = "person" in forms and is_agent_noun(begins, words_beside) and len(words_beside) == 1
+            is_named = key_tokens <= frozenset().union(*alike) and all(key_tokens & one for one in alike)
             if is_abbreviation or is_doer_key or is_named:
                 other = is_doer_key and not is_named and not begins.startswith(tuple(alike[0]))
                 place = _sentence_of_doer(alike[0], row, question) if other else None
@@ -314,9 +290,7 @@ def _notes_and_words(question: VaultQuestion) -> Iterator[tuple[Paths, Sequence[
     for first, end in notes_by_span:
         # "Ben" is a small word of another language, and somebody here.
         rest = normalize_words(f"{text[:first]} {text[end:]}")
-        small = (
-            one for one in rest.split() if one in ALL_FUNCTION_WORDS and question.tokenizer(one)
-        )
+        small = (one for one in rest.split() if one in ALL_FUNCTION_WORDS and question.tokenizer(one))
         yield (
             notes_by_span[first, end],
             content_words(rest) + [one for one in small if view.notes_named(one)],
@@ -327,10 +301,7 @@ def _notes_and_words(question: VaultQuestion) -> Iterator[tuple[Paths, Sequence[
         if (word_tokens := question.tokens(word))
     }
     if titled_notes := [paths for paths in titles.values() if paths]:
-        yield (
-            reduce(frozenset.intersection, titled_notes),
-            [one for one in titles if not titles[one]],
-        )
+        yield (reduce(frozenset.intersection, titled_notes), [one for one in titles if not titles[one]])
 
 
 def find_role_lines(question: VaultQuestion) -> ListedLines | None:

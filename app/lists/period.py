@@ -39,18 +39,7 @@ def time_pattern(text: str) -> re.Pattern[str]:
 
 
 _RELATIVE = time_pattern("|".join(_TIME["relative"]))
-_TIME_NAMES = (
-    "this",
-    "last",
-    "next",
-    "weekend",
-    "week",
-    "month",
-    "year",
-    "yesterday",
-    "tomorrow",
-    "weekday",
-)
+_TIME_NAMES = ("this", "last", "next", "weekend", "week", "month", "year", "yesterday", "tomorrow", "weekday")
 TIME_PATTERNS = {name: time_pattern(f"{{{name}}}") for name in _TIME_NAMES}
 _NUMBERS: dict[str, int] = _TIME["numbers"]
 _COUNTED = re.compile(_TIME["counted"].replace("{number}", "|".join(_NUMBERS)), re.IGNORECASE)
@@ -58,9 +47,7 @@ _BEFORE, _UNTIL, _SINCE, _AFTER = (
     re.compile(rf"\b{_TIME[one]} (?:{_TIME['article']} )?$", re.IGNORECASE)
     for one in ("before", "until", "since", "after")
 )
-_REWRITES = [
-    (re.compile(expand_names(said), re.IGNORECASE), words) for words, said in _TIME["read_as"]
-]
+_REWRITES = [(re.compile(expand_names(said), re.IGNORECASE), words) for words, said in _TIME["read_as"]]
 _WHICH, _LEADS = (re.compile(_TIME[one], re.IGNORECASE) for one in ("which", "leads"))
 _PART, _WEEK_OF, _FROM = (
     re.compile(rf"(?<![\w.:])(?:{expand_names(_TIME[one])})$", re.IGNORECASE)
@@ -102,9 +89,7 @@ class Period:
     def candidate_periods(self, plain: str, question: VaultQuestion) -> Iterator[Period]:
         """Yield the periods that may be meant. Where more is asked than what is of a month without a year,
         none is from before the last year of the vault: the month is a word like others then."""
-        is_all = {*content_words(plain)} <= ACTION_WORDS or self.end - self.first <= timedelta(
-            days=1
-        )
+        is_all = {*content_words(plain)} <= ACTION_WORDS or self.end - self.first <= timedelta(days=1)
         return self.with_earlier_years(date.min if is_all else question.year_before_newest)
 
     def apply_bounds(self, text: str) -> Period:
@@ -259,16 +244,12 @@ def find_period_chunks(period: Period, question: VaultQuestion) -> set[ChunkId]:
     names = (question.tokenizer(name) for name, one in MONTH_NUMBERS.items() if one in months)
     with_month = set().union(*(holding(*tokens) for tokens in names))
     numbers = [f"{day.day:{width}}" for day in days for width in ("", "02")]
-    chunk_ids = {
-        one for one, day_numbers in lexical.held(numbers, with_month).items() if day_numbers
-    }
+    chunk_ids = {one for one, day_numbers in lexical.held(numbers, with_month).items() if day_numbers}
     isos = [f"{day}" for day in days]
     if period.yearly and len(days) == 1:
         isos = lexical.tokens_with(f"{days[0]:-%m-%d}")
     dotted = [f"{day.day}.{day.month}" for day in days] + [f"{day:%d.%m}" for day in days]
-    return chunk_ids.union(
-        *map(holding, (*isos, *dotted, *(f"{one}.{period.first.year}" for one in dotted)))
-    )
+    return chunk_ids.union(*map(holding, (*isos, *dotted, *(f"{one}.{period.first.year}" for one in dotted))))
 
 
 def parse_day(text: str, *, yearly: bool = False, last: bool = False) -> date | None:
@@ -280,11 +261,7 @@ def parse_day(text: str, *, yearly: bool = False, last: bool = False) -> date | 
     with suppress(ValueError):
         return date.fromisoformat(text[:10])
     days = facts_of(text).days
-    if (
-        not days
-        or days[0].may_be_swapped
-        or not (days[0].month and text.startswith(days[0].written_as))
-    ):
+    if not days or days[0].may_be_swapped or not (days[0].month and text.startswith(days[0].written_as)):
         return None
     with suppress(ValueError, OverflowError):
         first, end = _day_bounds(days[0], LEAP_YEAR * yearly)
@@ -306,9 +283,7 @@ def _parse_relative(text: str, today: date, *, ahead: bool) -> tuple[date, date]
     day = timedelta(days=1)
     if text[-4:].isdigit():
         return date(int(text[-4:]), 1, 1), date(int(text[-4:]) + 1, 1, 1)
-    time_words = {
-        name: found[0] for name, one in TIME_PATTERNS.items() if (found := one.search(text))
-    }
+    time_words = {name: found[0] for name, one in TIME_PATTERNS.items() if (found := one.search(text))}
     later = ("next" in time_words) - ("last" in time_words)
     if weekday := time_words.get("weekday", "").lower():
         number = next(week.index(weekday) for week in _WEEKDAYS if weekday in week)

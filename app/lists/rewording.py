@@ -76,9 +76,7 @@ def find_newest_note(question: VaultQuestion) -> NewestNote | None:
         past = [path for path, day in days.items() if day[:10] <= f"{today}"]
         if past and 2 * len(days) > len(paths) > (count == 1):
             newest = max(past, key=days.__getitem__)
-            return NewestNote(
-                newest, len(paths), text[match.start() : words[count - 1].end()], kind
-            )
+            return NewestNote(newest, len(paths), text[match.start() : words[count - 1].end()], kind)
     return None
 
 
@@ -143,8 +141,7 @@ def _reword_role(text: str, view: Snapshot) -> dict[str, str]:
         after = _WORD.search(text, match.end())
         # "A friend" may be any; the "sales figures" are none of who does sales, "of Alien" is another.
         is_followed = after and (
-            _OF.fullmatch(after[0])
-            or ALL_FUNCTION_WORDS.isdisjoint(normalize_words(after[0]).split())
+            _OF.fullmatch(after[0]) or ALL_FUNCTION_WORDS.isdisjoint(normalize_words(after[0]).split())
         )
         if not is_possessive and is_followed:
             continue
@@ -237,11 +234,7 @@ def _other_period(
     if not (later or _EARLIER.fullmatch(text)):
         return None
     if TIME_PATTERNS["month"].search(text):
-        first = (
-            next_month(previous.first)
-            if later
-            else (previous.first.replace(day=1) - timedelta(days=1))
-        )
+        first = next_month(previous.first) if later else (previous.first.replace(day=1) - timedelta(days=1))
         return first.replace(day=1), next_month(first)
     weekend = TIME_PATTERNS["weekend"].search(text)
     step = timedelta(days=7 if weekend or TIME_PATTERNS["week"].search(text) else 1)

@@ -144,9 +144,7 @@ def parse_task_questions(
         if last and coming:
             noted = not is_due and _NOTED.search(text[: last.at])
             is_past = overdue or noted or _PAST.search(text)
-            periods = (
-                [*last.with_earlier_years(), coming] if is_past else [*coming.with_earlier_years()]
-            )
+            periods = [*last.with_earlier_years(), coming] if is_past else [*coming.with_earlier_years()]
     rest_text = " ".join((periods[0].rest if periods else text).split())
     dues: list[DueFilter | None] = [None]
     done = None if NEGATION.search(normalize_words(text)) else _DONE.search(rest_text)
@@ -171,9 +169,7 @@ def parse_task_questions(
     if overdue and not done:
         dues = [_make_overdue(due, today) for due in dues]
     if dues[0] is not None:
-        match = done or (
-            _ASKS_AT_A_TIME.search(rest_text) if match is None else _ASKS.search(rest_text)
-        )
+        match = done or (_ASKS_AT_A_TIME.search(rest_text) if match is None else _ASKS.search(rest_text))
     if match is None:
         return
     word = _TASK.search(match[0])
@@ -259,10 +255,7 @@ def find_tasks(
             filed_paths = filed_notes[0] if len(filed_notes) == 1 else set()
         own_rows = view.notes_at(subject_notes).values()
         # What no note is called is looked for in the tasks themselves.
-        names = (
-            sorted({name for row in own_rows for name in (row.title, *row.aliases)})
-            or subject_names[-1:]
-        )
+        names = sorted({name for row in own_rows for name in (row.title, *row.aliases)}) or subject_names[-1:]
     by_note: dict[str, list[ChunkRow]] = {}
     for one in view.chunks(ids).values():
         by_note.setdefault(one.path, []).append(one)
@@ -277,9 +270,7 @@ def find_tasks(
         for one in by_note[path]
         if words and words <= {*question.tokens((row.title, *one.heading_path))}
     }
-    subject_notes |= {
-        one.path for of_note in by_note.values() for one in of_note if one.id in placed
-    }
+    subject_notes |= {one.path for of_note in by_note.values() for one in of_note if one.id in placed}
     dates, says_day = view.catalog.dates(by_note), {*notes_stating_day(rows)}
     ordered = sorted(by_note, key=lambda path: (dates.get(path, ""), path), reverse=True)
     filters_by_chunk: dict[ChunkId, TaskFilter] = {}

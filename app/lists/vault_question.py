@@ -110,9 +110,7 @@ class VaultQuestion:
     def matched_key_tokens(self, key: str, asked_tokens: Collection[str]) -> frozenset[str]:
         """Return the tokens of a key if all of them are asked for: who owns a thing is its owner."""
         each = map(self.tokens, dict.fromkeys((key, _DOER_SUFFIX.sub("", key))))
-        return next(
-            (frozenset(one) for one in each if one and {*one} <= {*asked_tokens}), frozenset()
-        )
+        return next((frozenset(one) for one in each if one and {*one} <= {*asked_tokens}), frozenset())
 
     def matched_day_key_tokens(self, key: str, asked_tokens: Collection[str]) -> frozenset[str]:
         """As :meth:`matched_key_tokens`, for a key whose value is a day: what was read has a "date read"."""
@@ -127,9 +125,7 @@ class VaultQuestion:
             question_tokens = self.tokens(plain)
             # An "unknown status" is no unknown place.
             under = {
-                one.value: one.key
-                for _, one in matches
-                if self.matched_key_tokens(one.key, question_tokens)
+                one.value: one.key for _, one in matches if self.matched_key_tokens(one.key, question_tokens)
             }
             self._matches[plain] = [
                 each
@@ -148,8 +144,7 @@ class VaultQuestion:
         question_tokens = text_tokens(plain)
         begins = {word[:PREFIX_LETTERS] for word in (*content, *self.tokens(content))}
         patterns = (
-            re.escape(word) + (r"(?![^\W_])" if len(word) < PREFIX_LETTERS else "")
-            for word in sorted(begins)
+            re.escape(word) + (r"(?![^\W_])" if len(word) < PREFIX_LETTERS else "") for word in sorted(begins)
         )
         one_of_them = re.compile(rf"(?<![^\W_])(?:{'|'.join(patterns)})")
         opposite = {(not on, token) for on, token in self._state_tokens(" ".join(content))}
@@ -236,17 +231,12 @@ class VaultQuestion:
     def match_linked_names(self, plain: str) -> list[TermMatch]:
         """Match properties that link to a note by the words of its name in a text; none for words of two."""
         question_tokens = {one for one in self.tokens(content_words(plain)) if not one.isdigit()}
-        rows = self.view.labels.with_any(
-            add_accents({one[:PREFIX_LETTERS] for one in content_words(plain)})
-        )
+        rows = self.view.labels.with_any(add_accents({one[:PREFIX_LETTERS] for one in content_words(plain)}))
         links = {(name, value[2:].rstrip("]")) for name, value in rows if value.startswith("[[")}
         notes = self.view.named_any(value for _, value in links)
         conditions: dict[tuple[str, frozenset[str]], list[Condition]] = {}
         for name, value in sorted(links):
-            key, words = (
-                property_key(name),
-                frozenset(question_tokens.intersection(self.tokens(value))),
-            )
+            key, words = (property_key(name), frozenset(question_tokens.intersection(self.tokens(value))))
             if key is not None and key not in NON_KIND_KEYS and words and value in notes:
                 conditions.setdefault((key, words), []).append(Condition("property", value, key))
         return [(words, linked[0]) for (_, words), linked in conditions.items() if len(linked) == 1]
@@ -341,9 +331,7 @@ def all_folders(paths: Iterable[str]) -> list[str]:
     return sorted(found)
 
 
-def _cover_tokens(
-    tokens: Sequence[str], matches: Sequence[TermMatch]
-) -> Iterator[tuple[Condition, ...]]:
+def _cover_tokens(tokens: Sequence[str], matches: Sequence[TermMatch]) -> Iterator[tuple[Condition, ...]]:
     if not tokens:
         yield ()
         return

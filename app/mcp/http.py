@@ -79,9 +79,7 @@ class HttpTransport:
             make_server(vaults, self._thread), session_idle_timeout=IDLE, max_sessions=SESSIONS
         )
 
-    async def _run(
-        self, manager: StreamableHTTPSessionManager, *, task_status: TaskStatus[None]
-    ) -> None:
+    async def _run(self, manager: StreamableHTTPSessionManager, *, task_status: TaskStatus[None]) -> None:
         started = False
         try:
             async with manager.run():

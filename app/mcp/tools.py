@@ -133,9 +133,7 @@ def read_vault(given: Mapping[str, Any], vaults: Sequence[str]) -> tuple[str, di
         return vaults[0], {**given}
     name = given.get(VAULT) or vaults[0]
     if name not in vaults:
-        raise QueryError(
-            f"{VAULT}: there is no {str(name)[:LONGEST]!r}; one of {', '.join(vaults)}"
-        )
+        raise QueryError(f"{VAULT}: there is no {str(name)[:LONGEST]!r}; one of {', '.join(vaults)}")
     return name, {one: value for one, value in given.items() if one != VAULT}
 
 
@@ -149,11 +147,7 @@ class _AskArguments(models.Query):
 
 
 class _BrowseArguments(models.BrowseQuery):
-    alternative_names: ClassVar = {
-        **models.BrowseQuery.alternative_names,
-        "path": "seeds",
-        "file": "seeds",
-    }
+    alternative_names: ClassVar = {**models.BrowseQuery.alternative_names, "path": "seeds", "file": "seeds"}
 
 
 class _ReadArguments(models.Parameters):
@@ -180,9 +174,7 @@ def read_note(vault: VaultHandle, given: Any) -> str:
     :raises NotehopError: if none can be read.
     """
     if len(given.notes) > 1 and (given.section is not None or given.from_line > 1):
-        raise UsageError(
-            "section and from_line are of one note; of several, name sections as Note#Heading"
-        )
+        raise UsageError("section and from_line are of one note; of several, name sections as Note#Heading")
     parts: list[str] = []
     left, failures = given.budget, 0
     for number, name in enumerate(given.notes):
@@ -199,9 +191,7 @@ def read_note(vault: VaultHandle, given: Any) -> str:
             raise UsageError(f"{section}{on_one_line(view.path)} ends with line {view.lines[1]}")
         share = max(1, left // (len(given.notes) - number))
         parts.append(
-            reply_text.note_text(
-                view, share, from_line=given.from_line, outline_only=given.outline_only
-            )
+            reply_text.note_text(view, share, from_line=given.from_line, outline_only=given.outline_only)
         )
         left -= min(share, reply_text.estimate_tokens(parts[-1]))
     return "\n\n".join(parts)

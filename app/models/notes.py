@@ -314,9 +314,7 @@ TAG_CHARACTER = r"[^\u0000-@\[-^`{-\u00bf\u2000-\u206f\u2e00-\u2e7f\u3000\ufeff]
 """A sign that makes a text a tag, for programs that read the schema; more is taken."""
 
 _Tag = Annotated[
-    str,
-    StringConstraints(min_length=1, max_length=100),
-    Field(json_schema_extra={"pattern": TAG_CHARACTER}),
+    str, StringConstraints(min_length=1, max_length=100), Field(json_schema_extra={"pattern": TAG_CHARACTER})
 ]
 
 
@@ -325,9 +323,7 @@ class CaptureQuery(Parameters):
 
     alternative_names: ClassVar = {"content": "text", "tag": "tags"}
 
-    text: Annotated[
-        str, StringConstraints(min_length=1, max_length=200_000, pattern=VISIBLE_CHARACTER)
-    ]
+    text: Annotated[str, StringConstraints(min_length=1, max_length=200_000, pattern=VISIBLE_CHARACTER)]
     title: Annotated[str, StringConstraints(max_length=200)] | None = None
     tags: Annotated[list[_Tag], limit_items(MAX_CAPTURE_TAGS), BeforeValidator(as_list)] = Field(
         default_factory=list, max_length=MAX_CAPTURE_TAGS

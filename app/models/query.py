@@ -89,9 +89,7 @@ class Parameters(StrictModel):
         if not isinstance(value, Mapping):
             return value
         if len(value) > MAX_FIELDS:
-            raise PydanticCustomError(
-                "too_many_fields", "has more than {most} fields", {"most": MAX_FIELDS}
-            )
+            raise PydanticCustomError("too_many_fields", "has more than {most} fields", {"most": MAX_FIELDS})
         found = cls.resolve_names(value)
         refuse_unknown(cls, found)
         # To JSON 5.0 and 5 are one number (RFC 8259, 6).
@@ -159,9 +157,7 @@ def make_query(
     try:
         return model(**fields)
     except ValidationError as exc:
-        told = [
-            f"{'.'.join(map(str, error['loc']))}: {describe_error(error)}" for error in exc.errors()
-        ]
+        told = [f"{'.'.join(map(str, error['loc']))}: {describe_error(error)}" for error in exc.errors()]
         raise QueryError(f"the query cannot be run: {'; '.join(told)}") from exc
 
 
@@ -196,12 +192,7 @@ PropertyValues = Annotated[
 class FilterFields(Parameters):
     """What notes must have. A field that takes several values takes one as well."""
 
-    alternative_names: ClassVar = {
-        "tags": "tag",
-        "folder": "path",
-        "types": "type",
-        "phrase": "phrases",
-    }
+    alternative_names: ClassVar = {"tags": "tag", "folder": "path", "types": "type", "phrase": "phrases"}
 
     tag: TextList = Field(
         default_factory=list,
@@ -210,8 +201,7 @@ class FilterFields(Parameters):
     )
     path: TextList = Field(
         default_factory=list,
-        description="Folders, notes or globs (*, **, ?), relative to the vault, one of which "
-        "a note is in.",
+        description="Folders, notes or globs (*, **, ?), relative to the vault, one of which a note is in.",
     )
     after: NonBlankText | None = Field(
         default=None,
@@ -224,17 +214,13 @@ class FilterFields(Parameters):
         description="The day before which a note is, itself not included; as for after.",
         json_schema_extra={"pattern": DAY_PATTERN},
     )
-    type: TextList = Field(
-        default_factory=list, description="Page types, one of which a note is of."
-    )
-    properties: Annotated[dict[NonBlankText, PropertyValues], limit_items(MAX_FILTER_VALUES)] = (
-        Field(
-            default_factory=dict,
-            max_length=MAX_FILTER_VALUES,
-            json_schema_extra={"propertyNames": {"pattern": r"\S", "maxLength": 1_000}},
-            description="Keys of front matter, with the values that a note has there, all of them; "
-            "keys of nested values are joined by a dot.",
-        )
+    type: TextList = Field(default_factory=list, description="Page types, one of which a note is of.")
+    properties: Annotated[dict[NonBlankText, PropertyValues], limit_items(MAX_FILTER_VALUES)] = Field(
+        default_factory=dict,
+        max_length=MAX_FILTER_VALUES,
+        json_schema_extra={"propertyNames": {"pattern": r"\S", "maxLength": 1_000}},
+        description="Keys of front matter, with the values that a note has there, all of them; "
+        "keys of nested values are joined by a dot.",
     )
     phrases: TextList = Field(
         default_factory=list,
@@ -320,8 +306,7 @@ class EmbedQuery(Parameters):
     """Texts to embed; ``kind`` chooses the prompt that the model has for them."""
 
     texts: Annotated[
-        list[Annotated[str, StringConstraints(min_length=1, max_length=10_000)]],
-        limit_items(MAX_EMBED_TEXTS),
+        list[Annotated[str, StringConstraints(min_length=1, max_length=10_000)]], limit_items(MAX_EMBED_TEXTS)
     ] = Field(min_length=1, max_length=MAX_EMBED_TEXTS)
     kind: Literal["query", "passage"] = "query"
 

@@ -310,6 +310,4 @@ class ErrorEvent(StrictModel):
     problem: Problem
 
 
-StreamEvent: TypeAlias = (
-    SourcesEvent | ConnectedEvent | TokenEvent | ResetEvent | DoneEvent | ErrorEvent
-)
+StreamEvent: TypeAlias = SourcesEvent | ConnectedEvent | TokenEvent | ResetEvent | DoneEvent | ErrorEvent

@@ -68,9 +68,7 @@ def search_text(result: models.SearchResult, budget: int, more: str = MORE_HINT)
             worth += f", relevance {hit.relevance:.2f}{', weak' if hit.weak else ''}"
             led = hit.second_look
             worth += f", found by way of {on_one_line(led.title)}" if led else ""
-        shown.append(
-            f"{hit.marker} {_location(hit)} ({worth})\n{_quote_lines(_unwrap_properties(hit.text))}"
-        )
+        shown.append(f"{hit.marker} {_location(hit)} ({worth})\n{_quote_lines(_unwrap_properties(hit.text))}")
     hits = remaining.first(shown)
     near = remaining.first(_connected_lines(result.connected_notes))
     parts = hits or ["Nothing fits." if result.hits else "No hits."]
@@ -98,15 +96,11 @@ def answer_text(answer: models.Answer, budget: int, more: str = MORE_HINT) -> st
         places.append(remaining.spend(f"{one.marker} {_location(quoted)}{said}"))
     # What is quoted stands in the answer.
     written = [one for one in answer.citations if one.support is not None]
-    texts = remaining.first(
-        f"{one.marker}\n{_quote_lines(_unwrap_properties(one.text))}" for one in written
-    )
+    texts = remaining.first(f"{one.marker}\n{_quote_lines(_unwrap_properties(one.text))}" for one in written)
     citations = ["\n".join(places), *texts]
     others = uncited_sources(answer)
     # Names first: what there is matters more than what the first of it says.
-    also = remaining.first(
-        f"{one.marker} {_location(one)}{' (weak)' if one.weak else ''}" for one in others
-    )
+    also = remaining.first(f"{one.marker} {_location(one)}{' (weak)' if one.weak else ''}" for one in others)
     near = remaining.first(_connected_lines(answer.connected_notes))
     if also:
         citations.append("Also found, not cited:\n" + "\n".join(also))
@@ -138,9 +132,7 @@ def browse_text(result: models.BrowseResult, budget: int) -> str:
     return _join_parts([*parts, *_warning_lines(result.warnings, result.pending)])
 
 
-def note_text(
-    view: models.NoteView, budget: int, *, from_line: int = 1, outline_only: bool = False
-) -> str:
+def note_text(view: models.NoteView, budget: int, *, from_line: int = 1, outline_only: bool = False) -> str:
     """A note from a line on, cut between lines where it does not fit, and where its links lead.
 
     :param from_line: counted in the file; a line before the part that is read is its first.
@@ -169,9 +161,7 @@ def note_text(
             head.append(f"More from line {end + 1} on (from_line={end + 1}).")
     # Whoever reads a whole note sees its headings.
     if part or more:
-        outline = (
-            f"> {'#' * one.level} {on_one_line(one.heading)} :{one.line}" for one in view.outline
-        )
+        outline = (f"> {'#' * one.level} {on_one_line(one.heading)} :{one.line}" for one in view.outline)
         if fit := remaining.first(outline):
             head.append("\n".join(["Outline:", *fit]))
     if start == first:
@@ -182,9 +172,7 @@ def note_text(
             if listed := remaining.first(named[:MAX_LINKED_NOTES]):
                 count = len(named) - len(listed)
                 head.append(f"{name}: {'; '.join(listed)}{f' and {count} more' if count else ''}")
-    return _join_parts(
-        [f"{on_one_line(view.path)}:{start}-{end}", *head, *_warning_lines(warnings, None)]
-    )
+    return _join_parts([f"{on_one_line(view.path)}:{start}-{end}", *head, *_warning_lines(warnings, None)])
 
 
 def suggestions_text(found: models.Suggestions, budget: int) -> str:
@@ -214,12 +202,8 @@ def captured_text(captured: models.Captured) -> str:
 def overview_text(overview: models.VaultOverview, budget: int) -> str:
     """Write what filters can be used with, the most frequent first."""
     remaining = Budget(budget)
-    dates = (
-        f", from {overview.first} to {overview.last}" if overview.first and overview.last else ""
-    )
-    parts = [
-        remaining.spend(f"{on_one_line(overview.name)}: {counted(overview.notes, 'note')}{dates}")
-    ]
+    dates = f", from {overview.first} to {overview.last}" if overview.first and overview.last else ""
+    parts = [remaining.spend(f"{on_one_line(overview.name)}: {counted(overview.notes, 'note')}{dates}")]
     properties = {
         f"{key} ({', '.join(map(on_one_line, one.values))})" if one.values else key: one.notes
         for key, one in overview.properties.items()
@@ -230,9 +214,7 @@ def overview_text(overview: models.VaultOverview, budget: int) -> str:
         ("tag", overview.tags),
         ("properties", properties),
     ):
-        fit = remaining.first(
-            f"> {on_one_line(value)}: {count}\n" for value, count in counts.items()
-        )
+        fit = remaining.first(f"> {on_one_line(value)}: {count}\n" for value, count in counts.items())
         if counts:
             omitted = len(counts) - len(fit)
             more = f"and {omitted} more" if omitted else ""
@@ -252,9 +234,7 @@ def _reply_text(
     searched_for = ", ".join(f"{new} (for {old})" for old, new in reply.searched_for.items())
     left_out = "; ".join(_location(one) for one in omitted[:MAX_OMITTED_PASSAGES])
     left_out += (
-        f" and {len(omitted) - MAX_OMITTED_PASSAGES} more"
-        if len(omitted) > MAX_OMITTED_PASSAGES
-        else ""
+        f" and {len(omitted) - MAX_OMITTED_PASSAGES} more" if len(omitted) > MAX_OMITTED_PASSAGES else ""
     )
     warnings = reply.warnings
     if not sources and not warnings:

@@ -26,9 +26,7 @@ def is_spelt_out(name: str, text: str) -> bool:
         if sum(map(str.isupper, match[0])) < 2:
             continue
         behind = plain[match.end() : match.end() + MAX_LONG_FORM_CHARS].partition("\n")[0]
-        before = plain[max(0, match.start() - MAX_LONG_FORM_CHARS) : match.start()].rpartition(
-            "\n"
-        )[2]
+        before = plain[max(0, match.start() - MAX_LONG_FORM_CHARS) : match.start()].rpartition("\n")[2]
         begins = len(letters) > 2 and not re.search(r"\w", before)
         apart = begins or _SEPARATOR.match(behind) is not None
         words = _words_without(letters, behind)

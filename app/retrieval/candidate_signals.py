@@ -82,9 +82,7 @@ def best_by_note(view: Snapshot, candidates: Iterable[ChunkId], most: int) -> di
     return found
 
 
-MAX_GRAPH_NOTES = (
-    30  # best notes whose links count: those behind them are chance hits of one signal
-)
+MAX_GRAPH_NOTES = 30  # best notes whose links count: those behind them are chance hits of one signal
 
 
 def rank_by_links(view: Snapshot, candidates: Sequence[ChunkId], k: int) -> Hits:
@@ -122,9 +120,7 @@ def rank_by_recency(view: Snapshot, candidates: Sequence[ChunkId], now: float) -
     """
     best = best_by_note(view, candidates, MAX_RECENCY_NOTES)
     notes = view.notes_at(best)
-    saying = {
-        path: stated for path, note in notes.items() if (stated := stated_time(note)) is not None
-    }
+    saying = {path: stated for path, note in notes.items() if (stated := stated_time(note)) is not None}
     last_stated = _newest(saying.values(), now)
     others = {path: note.modified for path, note in notes.items() if path not in saying}
     if last_stated is not None:

@@ -15,11 +15,7 @@ from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore
 
 from notehop.app.models import BaseQuery, ConnectedOptions, Explanation, Filters
-from notehop.app.retrieval.candidate_signals import (
-    rank_by_links,
-    rank_by_recency,
-    rank_recent_notes,
-)
+from notehop.app.retrieval.candidate_signals import rank_by_links, rank_by_recency, rank_recent_notes
 from notehop.app.retrieval.components import TracedQuery, ViewSource, stub_hits, stub_node
 from notehop.app.retrieval.connected_notes import ConnectedNotesPostprocessor
 from notehop.app.retrieval.filters import FilteredQuery, keep_allowed
@@ -58,21 +54,15 @@ from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.stores.rows import ChunkId
 from notehop.indexing.tokens.tokenizer import Tokenizer
 
-HITS_PER_PLACE = (
-    4  # hits for each place: what changed since, or is connected already, is passed over
-)
+HITS_PER_PLACE = 4  # hits for each place: what changed since, or is connected already, is passed over
 SECOND_LOOK_HITS = 10  # hits of the second search for each seed; 20 gain less (docs/evaluation.md)
 
-QUOTE_PLACES = (
-    8  # places in the context of an answer that is quoted: it quotes three of them at most
-)
+QUOTE_PLACES = 8  # places in the context of an answer that is quoted: it quotes three of them at most
 MODEL_PLACES = 12  # where a language model reads: more bring hardly any (docs/evaluation.md)
 MIN_MODEL_WINDOW_TOKENS = 6_000  # tokens of the window of a model that takes so many
 
 PASSAGES_REASON = "it asks for open tasks, or links: these are the passages that have some"
-NEWEST_NOTES_REASON = (
-    "there are no words to search for: these are the newest notes that the filters leave"
-)
+NEWEST_NOTES_REASON = "there are no words to search for: these are the newest notes that the filters leave"
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +88,7 @@ class RetrievalRequest:
     already_shown: int = 0
 
     @classmethod
-    def best_notes(
-        cls, most: int, filters: Filters | None = None, *, literal: bool
-    ) -> RetrievalRequest:
+    def best_notes(cls, most: int, filters: Filters | None = None, *, literal: bool) -> RetrievalRequest:
         """Ask for the notes that a text has most to do with, as the signals alone rank them."""
         filters, none = filters or Filters(), ConnectedOptions(max=0)
         query = BaseQuery(
@@ -175,10 +163,7 @@ class QueryChain:
         query.trace.plan = Explanation(intent="none", about="", weights={}, reasons=[reason])
         if passages:
             return stub_hits([(one, len(passages) - at) for at, one in enumerate(passages)])
-        is_template, count = (
-            make_template_test(self.vault, query.query_str),
-            HITS_PER_PLACE * places,
-        )
+        is_template, count = (make_template_test(self.vault, query.query_str), HITS_PER_PLACE * places)
         chunk_ids: list[ChunkId] = []
         templates: list[ChunkId] = []
         for path in filter(filtered.notes, view.labels.newest_first()):
@@ -194,18 +179,13 @@ class QueryChain:
         return hits
 
     def _searched_hits(
-        self,
-        query: TracedQuery,
-        fresh: FreshnessPostprocessor,
-        connected_stage: ConnectedNotesPostprocessor,
+        self, query: TracedQuery, fresh: FreshnessPostprocessor, connected_stage: ConnectedNotesPostprocessor
     ) -> tuple[list[NodeWithScore], list[BaseNodePostprocessor]]:
         """The hits that signals find for a query, without text, and the stages that they go through."""
         view, request, tokenizer = self.view, self.request, self.tokenizer
         settings = self.settings.retrieval
         text, intent = query.query_str, request.query.intent or settings.intent
-        detected = (
-            detect_intent(text, view.named_any) if intent == "auto" else find_topic(text, intent)
-        )
+        detected = detect_intent(text, view.named_any) if intent == "auto" else find_topic(text, intent)
         weights, reasons = weigh_signals(text, self.settings, detected.intent, tokenizer.language)
         term = find_topic(text, "concept").topic
         # Who asks about something in particular may not call it by its whole name.
@@ -253,9 +233,7 @@ class QueryChain:
         scorer = self.scorer if request.rerank else None
         by_relevance = request.by_relevance and not look and not particular and scorer is None
         relevance = RelevancePostprocessor(
-            view=view,
-            tokenizer=tokenizer,
-            weight=settings.relevance_weight if by_relevance else 0.0,
+            view=view, tokenizer=tokenizer, weight=settings.relevance_weight if by_relevance else 0.0
         )
         stages: list[BaseNodePostprocessor] = [
             TemplatePostprocessor(view=view, vault=self.vault, share=settings.template_share),
@@ -292,9 +270,7 @@ class QueryChain:
             deciding=DECIDING_SIGNALS.get(detected.intent, ()),
             judges={
                 "subject": lambda candidates: subject.rank(candidates, allowed),
-                "recent": lambda candidates: rank_recent_notes(
-                    view, subject, candidates, now, allowed
-                ),
+                "recent": lambda candidates: rank_recent_notes(view, subject, candidates, now, allowed),
                 "graph": lambda candidates: rank_by_links(view, candidates, settings.rrf_k),
                 "recency": lambda candidates: rank_by_recency(view, candidates, now),
             },

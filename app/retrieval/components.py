@@ -118,9 +118,7 @@ class TracedQuery(QueryBundle):
     vector: Vector | None = field(default=None, repr=False)
     current: CurrentView | None = field(default=None, repr=False)
     words: tuple[QueryWord, ...] = field(default=(), repr=False)
-    expand: tuple[Callable[[Sequence[ChunkId]], Hits], float] | None = field(
-        default=None, repr=False
-    )
+    expand: tuple[Callable[[Sequence[ChunkId]], Hits], float] | None = field(default=None, repr=False)
 
 
 def ensure_traced(query: QueryBundle, *, kept: bool = True) -> TracedQuery:
@@ -204,9 +202,7 @@ MODEL_METADATA = frozenset({"path", "title", "heading", "role", "label", "reason
 """The metadata that LlamaIndex's own synthesizers show a model: of a connected note, why it is there."""
 
 
-def to_node(
-    chunk: ChunkRow, note: NoteRow, siblings: Sequence[ChunkId] = (), **more: Any
-) -> TextNode:
+def to_node(chunk: ChunkRow, note: NoteRow, siblings: Sequence[ChunkId] = (), **more: Any) -> TextNode:
     """Return the node of a chunk, in the role of a source, with its id; its source node is the note,
     whose id is its path. ``date`` is what ``after:`` looks at. Code that begins above it is opened again,
     in a line that the note does not have there.
@@ -239,9 +235,7 @@ def to_node(
         **({"aliases": list(note.aliases)} if note.aliases else {}),
         **more,
     }
-    source = RelatedNodeInfo(
-        node_id=note.path, node_type=ObjectType.DOCUMENT, hash=note.content_hash
-    )
+    source = RelatedNodeInfo(node_id=note.path, node_type=ObjectType.DOCUMENT, hash=note.content_hash)
     relationships: dict[NodeRelationship, RelatedNodeType] = {NodeRelationship.SOURCE: source}
     if chunk.id in siblings:
         at = siblings.index(chunk.id)
@@ -274,9 +268,7 @@ def stub_node(chunk_id: ChunkId, **metadata: Any) -> TextNode:
 
 def stub_hits(hits: Hits) -> list[NodeWithScore]:
     """Return a node without text or metadata for each hit with a score above 0."""
-    return [
-        NodeWithScore(node=stub_node(one), score=float(score)) for one, score in hits if score > 0
-    ]
+    return [NodeWithScore(node=stub_node(one), score=float(score)) for one, score in hits if score > 0]
 
 
 def with_metadata(node: Node, **metadata: Any) -> Node:
@@ -330,9 +322,7 @@ def _table_metadata(chunk: ChunkRow, siblings: Sequence[ChunkId], view: Snapshot
     return found
 
 
-def table_chunks(
-    chunk: ChunkRow, siblings: Sequence[ChunkId], view: Snapshot
-) -> Sequence[ChunkRow]:
+def table_chunks(chunk: ChunkRow, siblings: Sequence[ChunkId], view: Snapshot) -> Sequence[ChunkRow]:
     """Return the chunks of the table that a chunk has a part of, itself among them."""
     if not (chunk.text.startswith("|") or chunk.text.rpartition("\n")[2].startswith("|")):
         return [chunk]
@@ -404,8 +394,7 @@ def locate_hits(view: Snapshot, hits: Sequence[NodeWithScore]) -> list[HitLocati
     known_notes = view.notes_at(dict.fromkeys(chain.from_iterable(tails)))
     # Of what a file's path may stand for in the vault the longest.
     foreign_ids = [
-        next((view.chunk_ids_of(one) for one in note_tails if one in known_notes), ())
-        for note_tails in tails
+        next((view.chunk_ids_of(one) for one in note_tails if one in known_notes), ()) for note_tails in tails
     ]
     chunks = view.chunks(chain.from_iterable(foreign_ids))
     foreign_places = (
@@ -434,9 +423,7 @@ def _nearest_chunk(node: BaseNode, chunks: Sequence[ChunkRow]) -> HitLocation | 
     first, last = node.metadata.get("first_line"), node.metadata.get("last_line")
     if isinstance(first, int) and isinstance(last, int):
         nearest = max(
-            chunks,
-            key=lambda one: min(last, one.last_line) - max(first, one.first_line),
-            default=None,
+            chunks, key=lambda one: min(last, one.last_line) - max(first, one.first_line), default=None
         )
     else:
         text = " ".join(node.get_content(MetadataMode.NONE).split())

@@ -373,9 +373,7 @@ class ConnectedNotesPostprocessor(VaultPostprocessor):
             node = filled[one.chunk_id].node
             source_hit, source_place = hits[one.hit_rank - 1]
             title = notes[source_place.path].title if source_place else ""
-            record = _link_metadata(
-                one, "context" if compared else "rank", title, node.metadata["title"]
-            )
+            record = _link_metadata(one, "context" if compared else "rank", title, node.metadata["title"])
             record |= {"label": f"C{number}", "source_id": source_hit.node.node_id}
             if not keep_allowed([one.chunk_id], self.allowed):
                 record["filtered_out"] = True
@@ -384,11 +382,7 @@ class ConnectedNotesPostprocessor(VaultPostprocessor):
         return context
 
     def _fill_places(
-        self,
-        view: Snapshot,
-        query: TracedQuery,
-        hits: Sequence[LocatedHit],
-        taken: list[LinkedNote],
+        self, view: Snapshot, query: TracedQuery, hits: Sequence[LocatedHit], taken: list[LinkedNote]
     ) -> list[LocatedHit]:
         """The first hits, and those of the next that have a place. A hit of a second look that brings
         more than the last connected note takes the place of that."""
@@ -413,12 +407,7 @@ class ConnectedNotesPostprocessor(VaultPostprocessor):
         return [*hits[: self.top_k], *rest[:room]]
 
     def _brings_more(
-        self,
-        view: Snapshot,
-        query: TracedQuery,
-        best: LocatedHit,
-        hit: LocatedHit,
-        last: Sequence[ChunkId],
+        self, view: Snapshot, query: TracedQuery, best: LocatedHit, hit: LocatedHit, last: Sequence[ChunkId]
     ) -> bool:
         """Tell whether a hit of a second look holds some, and more than the last connected note's chunks,
         of the words of the query that the best source lacks, weighed by their rarity."""

@@ -169,12 +169,7 @@ EMPTY_QUERY_MESSAGE = "the query is empty; write what you look for"
 
 
 def parse_query(
-    query: str,
-    filters: Filters,
-    is_property: Callable[[str], bool],
-    today: date,
-    *,
-    literal: bool = False,
+    query: str, filters: Filters, is_property: Callable[[str], bool], today: date, *, literal: bool = False
 ) -> ParsedQuery:
     """Parse a query: the filters in its text, unless that is ``literal``, then those given apart.
 
@@ -232,9 +227,7 @@ def validate_query(text: str, filters: Filters | None = None) -> str:
     return text.strip().encode("utf-8", "replace").decode()
 
 
-_METADATA_FIELDS = {
-    name: kind for name, kind in FILTER_KEYS.items() if kind not in ("after", "before")
-}
+_METADATA_FIELDS = {name: kind for name, kind in FILTER_KEYS.items() if kind not in ("after", "before")}
 _METADATA_FIELDS |= {"file_path": "path", "folder": "path", "page_type": "type"}
 
 ANY_VALUE_FIELDS = frozenset(("path", "type"))
@@ -418,9 +411,7 @@ def apply_filters(
     :raises QueryError: if there is neither text nor filter, or a date is none.
     """
     labels, today = view.labels, date.today()
-    parsed = parse_query(
-        query, filters, lambda key: labels.has(property_label(key)), today, literal=literal
-    )
+    parsed = parse_query(query, filters, lambda key: labels.has(property_label(key)), today, literal=literal)
     conditions = parsed.conditions
     has_no_terms = bool(conditions) and not words_in_order(parsed.text)
     warnings: list[str] = []
@@ -460,10 +451,7 @@ _UNMATCHED_REASONS = {
 
 
 def unmatched_warnings(
-    conditions: Iterable[Condition],
-    labels: NoteLabels,
-    today: date,
-    any_exists: AnyNoteExists = bool,
+    conditions: Iterable[Condition], labels: NoteLabels, today: date, any_exists: AnyNoteExists = bool
 ) -> list[str]:
     """Return a warning for each condition that no note meets, negated or not: it may be misspelt."""
     warnings: list[str] = []

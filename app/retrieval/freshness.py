@@ -51,9 +51,7 @@ class FileCheck:
     """Result of checking a note's file: whether anything of it, and its name, may be shown. ``note`` is
     None while the file is the one that was indexed, else the note as it is now."""
 
-    def __init__(
-        self, note: Note | None = None, *, exists: bool = True, may_be_named: bool = True
-    ) -> None:
+    def __init__(self, note: Note | None = None, *, exists: bool = True, may_be_named: bool = True) -> None:
         self.note, self.exists, self.may_be_named = note, exists, may_be_named
         if note is not None:
             self._plain = plain_map(note, note.body_start, len(note.text))
@@ -67,10 +65,7 @@ class FileCheck:
             return row if self.exists else None
         return min(
             self._current_places(row, self.note),
-            key=lambda one: (
-                one.heading_path != row.heading_path,
-                abs(one.first_line - row.first_line),
-            ),
+            key=lambda one: (one.heading_path != row.heading_path, abs(one.first_line - row.first_line)),
             default=None,
         )
 
@@ -93,8 +88,7 @@ class FileCheck:
         while at >= 0:
             ends = at, at + len(row.text)
             cut = any(
-                plain_text[one - 1 : one].isalnum() and plain_text[one : one + 1].isalnum()
-                for one in ends
+                plain_text[one - 1 : one].isalnum() and plain_text[one : one + 1].isalnum() for one in ends
             )
             start, end = map(self._plain.to_raw, ends)
             if not cut and start is not None and end is not None:
@@ -146,9 +140,7 @@ class CurrentView(_Forwarding):
     far as they stand in the files, with the lines, headings and titles they have there; all else, links
     *to* a note too, as it was indexed. Each note that is asked for takes one check of its file."""
 
-    def __init__(
-        self, view: Snapshot, vault: Path, max_note_bytes: int, comment_links: CommentLinks
-    ) -> None:
+    def __init__(self, view: Snapshot, vault: Path, max_note_bytes: int, comment_links: CommentLinks) -> None:
         self.indexed = view
         self._root = os.fspath(vault)
         self._max_note_bytes = max_note_bytes
@@ -179,8 +171,7 @@ class CurrentView(_Forwarding):
     def notes_at(self, paths: Iterable[str]) -> dict[str, NoteRow]:
         """Return the notes among ``paths`` that still exist, with their present titles and aliases."""
         current = {
-            p: self.check_file(row).current_note(row)
-            for p, row in self.indexed.notes_at(paths).items()
+            p: self.check_file(row).current_note(row) for p, row in self.indexed.notes_at(paths).items()
         }
         return {path: row for path, row in current.items() if row is not None}
 
@@ -191,11 +182,7 @@ class CurrentView(_Forwarding):
     def current_links(self, links: Sequence[LinkRow]) -> list[LinkRow]:
         """Return the links that still stand in their notes, with their present lines."""
         checks = self._check_files(link.path for link in links)
-        return [
-            current
-            for link in links
-            if (current := checks[link.path].current_link(link)) is not None
-        ]
+        return [current for link in links if (current := checks[link.path].current_link(link)) is not None]
 
     @property
     def changes(self) -> int:
@@ -225,9 +212,7 @@ class CurrentView(_Forwarding):
         if not self._left_out:
             return None
         passages = counted(sum(map(len, self._left_out.values())), "passage")
-        names = [on_one_line(one) for one in self._left_out if one not in self._unnamed][
-            :MAX_NAMED_NOTES
-        ]
+        names = [on_one_line(one) for one in self._left_out if one not in self._unnamed][:MAX_NAMED_NOTES]
         if more := len(self._left_out) - len(names):
             names.append(counted(more, "more note" if names else "note"))
         notes = " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
@@ -275,11 +260,7 @@ class CurrentView(_Forwarding):
         if (status.st_size, status.st_mtime_ns) == (row.size, row.mtime_ns):
             return _UNCHANGED
         # Extracting the text of a PDF takes longer than a query may.
-        readable = (
-            status.st_size == row.size
-            if is_pdf(row.path)
-            else status.st_size <= self._max_note_bytes
-        )
+        readable = status.st_size == row.size if is_pdf(row.path) else status.st_size <= self._max_note_bytes
         return _UNREAD if readable else _GONE
 
     def _is_linked(self, folder: str) -> bool:
@@ -395,8 +376,7 @@ def _current_hit(
     link = hit.node.metadata.get("linked_from")
     # A connected note stays if the link that brought it stands where it stood.
     if isinstance(link, dict) and not any(
-        words_of(one.sentence) == link.get("sentence")
-        for one in current.links_from([str(link.get("path"))])
+        words_of(one.sentence) == link.get("sentence") for one in current.links_from([str(link.get("path"))])
     ):
         return None
     if placed is None:

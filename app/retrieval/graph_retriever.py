@@ -86,11 +86,7 @@ class Neighbour:
 
 
 def find_neighbours(
-    view: Snapshot,
-    seeds: Sequence[HitLocation],
-    query: Vector | None,
-    expansion: Expansion,
-    now: float,
+    view: Snapshot, seeds: Sequence[HitLocation], query: Vector | None, expansion: Expansion, now: float
 ) -> list[Neighbour]:
     """Return the notes around the seeds, best first, ties as their links stand. Of several links to a
     note the first whose sentence is nearest counts.
@@ -213,15 +209,9 @@ class GraphEnhancedRetriever(TracedRetriever):
         finally:
             query.expand = before
         if candidates_before is not None:
-            new = {
-                one.chunk_id: one.metadata
-                for one in joined
-                if one.chunk_id not in candidates_before
-            }
+            new = {one.chunk_id: one.metadata for one in joined if one.chunk_id not in candidates_before}
             return [
-                hit_with_metadata(hit, **{EXPANDED: link})
-                if (link := new.get(hit.node.node_id))
-                else hit
+                hit_with_metadata(hit, **{EXPANDED: link}) if (link := new.get(hit.node.node_id)) else hit
                 for hit in hits
             ]
         view = view_for(query, self._view)

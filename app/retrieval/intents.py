@@ -68,9 +68,7 @@ WORDS_BEFORE_NAME: Sequence[str] = _TABLE["before"]
 WORDS_AFTER_NAME: Sequence[str] = _TABLE["after"]
 """Words around the name of what a query is about that are no part of it."""
 
-MAX_QUESTION_WORDS = (
-    24  # words of a query that can be a question about one thing; longer ones are text
-)
+MAX_QUESTION_WORDS = 24  # words of a query that can be a question about one thing; longer ones are text
 
 _APOSTROPHES = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "`": "'", "-": " ", "_": " ", ":": " "})
 _LONG_GAP = " " * 10
@@ -233,16 +231,10 @@ def weigh_signals(
 
 MAX_SUBJECTS = 3  # notes that one query can be about: "Atlas and Budget" is about two
 MAX_NAME_WORDS = 8  # words of the longest name that is looked for
-MAX_SCANNED_WORDS = (
-    40  # words of a query that are looked at: what is longer is a text and names no subject
-)
-MAX_SIMILAR_NOTES = (
-    10  # best notes among which a name is looked for that the query holds only in part
-)
+MAX_SCANNED_WORDS = 40  # words of a query that are looked at: what is longer is a text and names no subject
+MAX_SIMILAR_NOTES = 10  # best notes among which a name is looked for that the query holds only in part
 MAX_DEFINING_CHUNKS = 60  # best chunks among which one is looked for that says what is asked for
-MAX_NOTES_PER_NAME = (
-    40  # notes that may go by a proper name: what more are called ("README") names none
-)
+MAX_NOTES_PER_NAME = 40  # notes that may go by a proper name: what more are called ("README") names none
 
 MIN_NAME_SHARE = 0.5
 """Share of what a query with an intent is about that a name has to cover: the status of the insurance
@@ -257,9 +249,7 @@ ALL_FUNCTION_WORDS = frozenset().union(*FUNCTION_WORDS.values()) - _PERSON_NAMES
 """Words of any language that are no name by themselves."""
 
 _NAME_PUNCTUATION = ",;:!?…\"'“”‘’„«»*_"  # around a name in a sentence; hardly any name ends so
-_MAX_UNSPACED_CHARS = (
-    64  # characters in which names that stand without blanks around them are looked for
-)
+_MAX_UNSPACED_CHARS = 64  # characters in which names that stand without blanks around them are looked for
 _UNSPACED = re.compile(rf"[{UNSPACED}]{{2,}}")
 
 _NOUNS_HAVE_CAPITALS = frozenset(("de",))
@@ -335,9 +325,7 @@ class SubjectFinder:
     def notes_by_span(self) -> Mapping[tuple[int, int], frozenset[str]]:
         """The notes of each name that stands in the text, the longest first."""
         proper = self.is_proper_name
-        name_spans = sorted(
-            _name_spans(self.text, proper), key=lambda one: (one[0][0] - one[0][1], one[0])
-        )
+        name_spans = sorted(_name_spans(self.text, proper), key=lambda one: (one[0][0] - one[0][1], one[0]))
         spans = dict(name_spans)
         paths_by_name: Mapping[str, Sequence[str]] = self.view.named_any(
             {name for names in spans.values() for name in names}
@@ -352,9 +340,7 @@ class SubjectFinder:
                 for path, note in notes.items()
             }
             paths_by_name = {
-                name: [
-                    path for path in paths if _normalize_name(name) in names_by_path.get(path, ())
-                ]
+                name: [path for path in paths if _normalize_name(name) in names_by_path.get(path, ())]
                 for name, paths in paths_by_name.items()
             }
         return {
@@ -398,9 +384,7 @@ class SubjectFinder:
         """
         names = {one.lower() for one in name_candidates(self.term)}
         words = min(names, key=len).split()
-        end = next(
-            (at for at, one in enumerate(words) if fold(one) in ALL_FUNCTION_WORDS), len(words)
-        )
+        end = next((at for at, one in enumerate(words) if fold(one) in ALL_FUNCTION_WORDS), len(words))
         where = [one for one in words[end:] if fold(one) not in ALL_FUNCTION_WORDS]
         head = " ".join(words[:end] if where else words)
         either = "|".join(map(re.escape, sorted({*names, head} - {""})))
@@ -465,14 +449,11 @@ def _count_content_words(text: str) -> int:
     if len(words) == 1 and _UNSPACED.search(text):
         return len(words[0])
     return sum(
-        bool(word) and word not in ALL_FUNCTION_WORDS and word not in WORDS_BEFORE_NAME
-        for word in words
+        bool(word) and word not in ALL_FUNCTION_WORDS and word not in WORDS_BEFORE_NAME for word in words
     )
 
 
-def _name_spans(
-    text: str, proper: IsProperName | None
-) -> Iterator[tuple[tuple[int, int], list[str]]]:
+def _name_spans(text: str, proper: IsProperName | None) -> Iterator[tuple[tuple[int, int], list[str]]]:
     """Yield each stretch of characters that may be a name, with the ways to read it."""
     counts = proper or (lambda _first, _end: True)
     words = list(re.finditer(r"\S+", text))[:MAX_SCANNED_WORDS]

@@ -55,9 +55,7 @@ CHANCE_QUANTILE_UNKNOWN = 0.95
 """The same for a query none of whose words is in the vault: models find gibberish like something."""
 
 MIN_SAMPLED_NOTES = 8  # whose likeness says what chance is: fewer may all be about one thing
-MAX_REORDERED_HITS = (
-    10  # hits that relevance orders anew: 20 or 40 gain nothing (docs/evaluation.md)
-)
+MAX_REORDERED_HITS = 10  # hits that relevance orders anew: 20 or 40 gain nothing (docs/evaluation.md)
 MIN_COVERAGE = 0.5  # share of a query's words, by rarity, with which a passage is no weak match
 
 
@@ -78,9 +76,7 @@ class QueryWord:
         return self.chunks == 0
 
 
-def question_words(
-    text: str, tokenizer: Tokenizer, vocabulary: LexicalIndex
-) -> tuple[QueryWord, ...]:
+def question_words(text: str, tokenizer: Tokenizer, vocabulary: LexicalIndex) -> tuple[QueryWord, ...]:
     """Return the words of a question in its order, each once, without function words, and without those that
     questions are asked with where no note has them."""
     # Of a question in another language than the notes no small word is in any of them.
@@ -95,9 +91,7 @@ def question_words(
         abbreviated = len(written) > 1 and written.isupper()
         if tokens not in words_by_tokens and (abbreviated or not small.issuperset(word_tokens)):
             chunks = max(map(vocabulary.frequency, tokens))
-            words_by_tokens[tokens] = QueryWord(
-                written, tokens, chunks, idf(chunks, len(vocabulary))
-            )
+            words_by_tokens[tokens] = QueryWord(written, tokens, chunks, idf(chunks, len(vocabulary)))
     return tuple(
         word
         for word in words_by_tokens.values()
@@ -105,9 +99,7 @@ def question_words(
     ) or tuple(words_by_tokens.values())
 
 
-def _number_name_tokens(
-    written: str, own: Sequence[str], vocabulary: LexicalIndex
-) -> Sequence[str]:
+def _number_name_tokens(written: str, own: Sequence[str], vocabulary: LexicalIndex) -> Sequence[str]:
     """Of the tokens of a word with digits, a name such as `F10` or `2024-031`, the one that is the name, and
     words in it: others have a 10. Of a number that no note has as it stands it is its rarest part."""
     if not any(map(str.isdigit, written)):
@@ -205,9 +197,7 @@ class RelevancePostprocessor(VaultPostprocessor):
 def coverage(words: Sequence[QueryWord], passage_tokens: Collection[str]) -> float:
     """Return the share of a question's words, weighed by their rarity, that a passage of these tokens has."""
     total = math.fsum(word.idf for word in words)
-    covered = math.fsum(
-        word.idf for word in words if any(token in passage_tokens for token in word.tokens)
-    )
+    covered = math.fsum(word.idf for word in words if any(token in passage_tokens for token in word.tokens))
     return covered / total if total > 0 else 0.0
 
 
@@ -243,9 +233,7 @@ def insert_newest(
         for id_ in set().union(*(view.lexical.holding([one], "content") for one in word.tokens)):
             rarity_by_chunk[id_] = rarity_by_chunk.get(id_, 0.0) + word.idf
     allowed_chunks = keep_allowed([*rarity_by_chunk], allowed)
-    days = {
-        id_: day for id_ in allowed_chunks if (day := past_date_in_name(view.path_of(id_) or ""))
-    }
+    days = {id_: day for id_ in allowed_chunks if (day := past_date_in_name(view.path_of(id_) or ""))}
     most = max((rarity_by_chunk[id_] for id_ in days), default=0.0)
     newest = sorted(days, key=lambda id_: (days[id_], id_), reverse=True)
     newest = [id_ for id_ in newest if rarity_by_chunk[id_] > most / 2][:MAX_NEWEST_READ]
@@ -262,9 +250,7 @@ def insert_newest(
     for rank, id_ in enumerate(first, start=1):
         record = {"newest": {"rank": rank, "score": None, "weight": None}}
         node = nodes_by_id.get(id_) or stub_node(id_, signals=record)
-        more.append(
-            NodeWithScore(node=node, score=hits[:HITS_BEFORE_NEWEST][-1].score if hits else 0.0)
-        )
+        more.append(NodeWithScore(node=node, score=hits[:HITS_BEFORE_NEWEST][-1].score if hits else 0.0))
     rest = [hit for hit in hits if hit.node.node_id not in first]
     return [*rest[:HITS_BEFORE_NEWEST], *more, *rest[HITS_BEFORE_NEWEST:]]
 
@@ -273,9 +259,7 @@ TOP_PLACES = 5  # places among which the passage that holds most words of a quer
 MIN_COVERAGE_GAIN = 0.1  # share of the words, by rarity, that it has to hold beyond those before it
 
 
-def promote_most_words(
-    view: Snapshot, query: TracedQuery, hits: Nodes, tokenizer: Tokenizer
-) -> Nodes:
+def promote_most_words(view: Snapshot, query: TracedQuery, hits: Nodes, tokenizer: Tokenizer) -> Nodes:
     """Move the hit that has more of the query's words than any of the first to the last of their
     places: ranks tell nothing of how far a passage leads, so that two middling ones outvote its first."""
     words = query.words or question_words(query.query_str, tokenizer, view.lexical)
@@ -307,10 +291,7 @@ def find_rest_of_tables(view: Snapshot, hits: Nodes, allowed: AllowedChunks) -> 
     ]
 
 
-_FOLDER_SETTINGS = {
-    "templates.json": "folder",
-    "plugins/templater-obsidian/data.json": "templates_folder",
-}
+_FOLDER_SETTINGS = {"templates.json": "folder", "plugins/templater-obsidian/data.json": "templates_folder"}
 _NOTE_SETTINGS = {"daily-notes.json": "template", "zk-prefixer.json": "template"}
 """Files below ``.obsidian`` with the key that names a folder of templates, or one template."""
 
@@ -383,9 +364,7 @@ def _make_templates(
     return Templates(frozenset(map(fold, folders)), frozenset(map(fold, notes)), frozenset(lines))
 
 
-def _template_files(
-    vault: Path, folders: Iterable[str], notes: Iterable[str]
-) -> Iterator[_FileStamp]:
+def _template_files(vault: Path, folders: Iterable[str], notes: Iterable[str]) -> Iterator[_FileStamp]:
     paths = (f"{vault}/{note}{NOTE_SUFFIX}" for note in sorted(notes))
     found = (one for folder in sorted(folders) for one in os.walk(f"{vault}/{folder}"))
     below = (f"{where}/{name}" for where, _, names in found for name in sorted(names))
@@ -420,8 +399,7 @@ TEMPLATE_REASON = "it is a template"
 SKELETON_REASON = "it says no more than a template"
 
 _ASKS_FOR_TEMPLATES = re.compile(
-    r"templat|vorlage|plantilla|gabarit|mod[èe]l[eo]|sjablo|шаблон|模[板版]|テンプレ|템플릿",
-    re.IGNORECASE,
+    r"templat|vorlage|plantilla|gabarit|mod[èe]l[eo]|sjablo|шаблон|模[板版]|テンプレ|템플릿", re.IGNORECASE
 )
 
 _DATE_OR_TIME = re.compile(

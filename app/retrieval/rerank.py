@@ -86,9 +86,7 @@ class CrossEncoderScorer:
 
         :raises ModelError: if the model fails, or a score is no number.
         """
-        nodes = [
-            NodeWithScore(node=TextNode(id_=str(at), text=text)) for at, text in enumerate(texts)
-        ]
+        nodes = [NodeWithScore(node=TextNode(id_=str(at), text=text)) for at, text in enumerate(texts)]
         try:
             self._model.top_n = len(nodes)
             scored = self._model.postprocess_nodes(nodes, QueryBundle(query))
@@ -168,9 +166,7 @@ class RerankPostprocessor(VaultPostprocessor):
         for hit in fill_stubs(hits[: self.candidates], view):
             about, text = hit.node.metadata, hit.node.get_content()
             title, headings = str(about.get("title", "")), tuple(about.get("heading_path") or ())
-            texts[hit.node.node_id] = (
-                f"{embedded_prefix(title, headings)}\n{text}" if title else text
-            )
+            texts[hit.node.node_id] = f"{embedded_prefix(title, headings)}\n{text}" if title else text
         if len(texts) < 2 or not query.query_str.strip():
             return hits
         try:
@@ -182,9 +178,7 @@ class RerankPostprocessor(VaultPostprocessor):
             return hits
         return hits if scores is None else _order_by_score(hits, scores)
 
-    def _score_texts(
-        self, query: str, texts: Mapping[str, str], trace: Trace
-    ) -> dict[str, float] | None:
+    def _score_texts(self, query: str, texts: Mapping[str, str], trace: Trace) -> dict[str, float] | None:
         """The score of each candidate by id; None, with a warning, if the time ran out."""
         waiting, ends = list(texts), self.clock() + self.budget_ms / 1000
         scores: dict[str, float] = {}

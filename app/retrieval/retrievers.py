@@ -115,9 +115,7 @@ class SignalRetriever(TracedRetriever):
             return self._top_hits(query, view, len(among), among)
         return self._top_hits(query, view, self.similarity_top_k, self._allowed)
 
-    def _top_hits(
-        self, query: TracedQuery, view: Snapshot, count: int, allowed: AllowedChunks
-    ) -> Hits:
+    def _top_hits(self, query: TracedQuery, view: Snapshot, count: int, allowed: AllowedChunks) -> Hits:
         raise NotImplementedError
 
     def find(self, query: TracedQuery) -> Nodes:
@@ -133,9 +131,7 @@ class SemanticRetriever(SignalRetriever):
         super().__init__(view, **more)
         self._embed_model = embed_model
 
-    def _top_hits(
-        self, query: TracedQuery, view: Snapshot, count: int, allowed: AllowedChunks
-    ) -> Hits:
+    def _top_hits(self, query: TracedQuery, view: Snapshot, count: int, allowed: AllowedChunks) -> Hits:
         rows = view.chunk_vectors
         hits = rows.top(query_vector(query, self._embed_model, rows), count, allowed)
         # A server of vectors is missed when it is asked.
@@ -155,9 +151,7 @@ class LexicalRetriever(SignalRetriever, BM25Retriever):  # type: ignore[misc]
         super().__init__(view, existing_bm25=SimpleNamespace(corpus=None, scores={}), **more)
         self._tokenizer = tokenizer
 
-    def _top_hits(
-        self, query: TracedQuery, view: Snapshot, count: int, allowed: AllowedChunks
-    ) -> Hits:
+    def _top_hits(self, query: TracedQuery, view: Snapshot, count: int, allowed: AllowedChunks) -> Hits:
         weights = self._tokenizer.weights(self._tokenizer.query(query.query_str), view.lexical)
         return view.lexical.top(weights, count, allowed)
 
@@ -165,9 +159,7 @@ class LexicalRetriever(SignalRetriever, BM25Retriever):  # type: ignore[misc]
 class TitleRetriever(SignalRetriever):
     """Finds the notes named exactly as the query; each by its first allowed chunk, score 1, by path."""
 
-    def _top_hits(
-        self, query: TracedQuery, view: Snapshot, count: int, allowed: AllowedChunks
-    ) -> Hits:
+    def _top_hits(self, query: TracedQuery, view: Snapshot, count: int, allowed: AllowedChunks) -> Hits:
         paths = view.notes_named(query.query_str)
         found = (keep_allowed(view.chunk_ids_of(path), self._allowed) for path in paths)
         first = keep_allowed([ids[0] for ids in found if ids], allowed)
@@ -211,9 +203,7 @@ class Fused(NamedTuple):
 
 
 def fuse(
-    rankings: Mapping[str, Collection[ChunkId]],
-    weights: Mapping[str, float] | None = None,
-    k: int = 60,
+    rankings: Mapping[str, Collection[ChunkId]], weights: Mapping[str, float] | None = None, k: int = 60
 ) -> list[Fused]:
     """Fuse ranked lists by weighted reciprocal rank (Cormack et al., SIGIR 2009).
 
@@ -377,9 +367,7 @@ class WeightedFusionRetriever(TracedRetriever, QueryFusionRetriever):
         return hits if whole is None else fill_stubs(hits, view_for(query, whole.source))
 
 
-def _run_signal(
-    retriever: BaseRetriever, query: TracedQuery, nodes: dict[ChunkId, BaseNode]
-) -> Hits:
+def _run_signal(retriever: BaseRetriever, query: TracedQuery, nodes: dict[ChunkId, BaseNode]) -> Hits:
     """The ranking of a retriever; ``nodes`` get those of one that is not ours."""
     if isinstance(retriever, SignalRetriever):
         return retriever.rank(query)

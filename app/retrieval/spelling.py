@@ -19,15 +19,11 @@ if TYPE_CHECKING:
     from notehop.app.retrieval.relevance import QueryWord
 
 
-MIN_LETTERS = (
-    4  # letters of a word that may be misspelled: shorter ones are near to too many others
-)
+MIN_LETTERS = 4  # letters of a word that may be misspelled: shorter ones are near to too many others
 
 MIN_LETTERS_UNKNOWN = 6  # the same where nothing tells misspelled words from words not used here
 MIN_LETTERS_TWO_EDITS = 8  # letters from which two may be wrong, not one
-MAX_DISTANCE = (
-    3  # letters that a word and the one that it is read as may differ in, endings among them
-)
+MAX_DISTANCE = 3  # letters that a word and the one that it is read as may differ in, endings among them
 MAX_NEAR_WORDS = 24  # words of the vault that are looked at for one of the query
 _VOWELS = frozenset("aeiouyаеиоуыэюя")
 MAX_PASSAGES_PER_STEM = 2  # passages that are read for a stem, to see as what word it stands there
@@ -128,17 +124,11 @@ def _verb_form(word: str, view: Snapshot, tokenizer: Tokenizer) -> str | None:
         if len(root) >= MIN_LETTERS - 1 and plain == f"{prefix}{inner}{root}{ending}":
             verb = (f"{prefix}{one}{root}{end}" for one in ("", "ge") for end in _VERB_ENDINGS)
             root_lengths |= {(*tokenizer(one),): len(root) for one in verb}
-    forms = sorted(
-        one for one in root_lengths if [*one] != word_tokens and all(map(frequency, one))
-    )
+    forms = sorted(one for one in root_lengths if [*one] != word_tokens and all(map(frequency, one)))
     for best in sorted(forms, key=lambda one: (-root_lengths[one], -frequency(one[0]))):
-        variants = [
-            one for one in _words_with_stems(best, view, verbs=True) if (*tokenizer(one),) == best
-        ]
+        variants = [one for one in _words_with_stems(best, view, verbs=True) if (*tokenizer(one),) == best]
         # Who "leitet" is not told by every "Leitung".
-        if variants := [
-            one for one in variants if plain.endswith(("e", "en")) or "ung" not in one[-5:]
-        ]:
+        if variants := [one for one in variants if plain.endswith(("e", "en")) or "ung" not in one[-5:]]:
             return min(variants)
     return None
 
@@ -163,9 +153,7 @@ def _nearest_word(word: str, stem: str, view: Snapshot, tokenizer: Tokenizer) ->
         if OSA.distance(word, plain) > MAX_DISTANCE and not alike:
             continue  # Of "summarize" and "summer" only the stems are alike.
         pairs = ((word, plain), *((stem, token) for token in tokens))
-        distance = min(
-            (_count_edits(*pair) for pair in pairs if _is_likely(*pair)), default=edits + 1
-        )
+        distance = min((_count_edits(*pair) for pair in pairs if _is_likely(*pair)), default=edits + 1)
         if distance <= edits:
             # A letter too many or too few is likelier than another one.
             often = max((frequency.get(token, 0) for token in tokens), default=0)
@@ -198,9 +186,7 @@ def _is_typing_error(word: str, meant: str) -> bool:
     """Tell whether letters only changed places or were typed twice, or a long word has one too many or too
     few within it: "recipies"."""
     within = (
-        len(word) >= MIN_LETTERS_TWO_EDITS
-        and word[-2:] == meant[-2:]
-        and Indel.distance(word, meant) == 1
+        len(word) >= MIN_LETTERS_TWO_EDITS and word[-2:] == meant[-2:] and Indel.distance(word, meant) == 1
     )
     return within or _has_letters_of(word, meant)
 
@@ -211,9 +197,7 @@ def _has_letters_of(word: str, meant: str) -> bool:
     return sorted(word) == sorted(meant) or once == other
 
 
-_BEGINNINGS = (
-    "anti dis fore inter mid mis non out over post pre re semi sub super trans un under ver zer"
-)
+_BEGINNINGS = "anti dis fore inter mid mis non out over post pre re semi sub super trans un under ver zer"
 _ENDINGS = {
     "en": "s es er ers est or ors ing ings ed en ly ness less ful able ible al ally ist ists ism ity ive y "
     "ize ise ment ments ship age ian",
@@ -276,9 +260,7 @@ def replace_words(text: str, read: dict[str, str]) -> str:
     return re.sub(rf"(?<!\w)(?:{either})(?!\w)", lambda found: read[found[0]], text)
 
 
-def find_compounds(
-    words: Iterable[QueryWord], view: Snapshot, tokenizer: Tokenizer
-) -> dict[str, str]:
+def find_compounds(words: Iterable[QueryWord], view: Snapshot, tokenizer: Tokenizer) -> dict[str, str]:
     """Words of letters that stand nowhere in the vault -> the shortest compound there that they are part
     of, as it is written: "Widerspruch" is asked for where notes have "Widerspruchsfrist"."""
     found: dict[str, str] = {}

@@ -31,8 +31,7 @@ MAX_QUESTIONS = 3  # of a query that are searched for by themselves, at most
 MAX_SPLIT_CHARS = 1_000  # characters of a query that is taken apart: what is longer is a text
 
 _PREPOSITION = (
-    "(?:at|by|for|from|in|of|on|since|to|until|with|an|auf|bei|bis|mit|seit|von|zu|a|de|en|par|pour|con"
-    ") "
+    "(?:at|by|for|from|in|of|on|since|to|until|with|an|auf|bei|bis|mit|seit|von|zu|a|de|en|par|pour|con) "
 )
 """What may stand before the word that asks, and then refers to what was said before it."""
 
@@ -218,9 +217,7 @@ class SecondLookRetriever(TracedRetriever):
     def _search_again(self, query: TracedQuery, first_hits: Nodes) -> Nodes:
         """Return what the second search adds, best first, each hit with the seed that led to it."""
         view, first = view_for(query, self._view), first_hits[: self._keep]
-        by_id = {
-            hit.node.node_id: hit.node for hit in fill_stubs(first[:MAX_SECOND_LOOK_SEEDS], view)
-        }
+        by_id = {hit.node.node_id: hit.node for hit in fill_stubs(first[:MAX_SECOND_LOOK_SEEDS], view)}
         vectors = dict(zip(*view.chunk_vectors.rows(list(by_id)), strict=True))
         names: dict[str, list[str]] = {}
         rankings: dict[str, list[str]] = {}
@@ -262,14 +259,10 @@ class SecondLookRetriever(TracedRetriever):
             added.append(NodeWithScore(node=node, score=first[-1].score))
         return added
 
-    def _make_second_query(
-        self, query: TracedQuery, seed: BaseNode
-    ) -> tuple[TracedQuery, list[str]]:
+    def _make_second_query(self, query: TracedQuery, seed: BaseNode) -> tuple[TracedQuery, list[str]]:
         """Make the query that is asked with a seed, and return its names, in small letters."""
         title, text = _title_of(seed), seed.get_content()
-        beginning = (
-            f"{title}. {' '.join(_SENTENCE_END.split(text.strip())[:2])[:_MAX_BEGINNING_CHARS]}"
-        )
+        beginning = f"{title}. {' '.join(_SENTENCE_END.split(text.strip())[:2])[:_MAX_BEGINNING_CHARS]}"
         query_words = self._words(query.query_str)
         seed_tokens = {token for _, tokens in self._words(f"{title}. {text}") for token in tokens}
         lacking = [word for word, tokens in query_words if seed_tokens.isdisjoint(tokens)]

@@ -307,9 +307,7 @@ class QuestionRun:
             if set(turn.paths) - standing.notes_at(turn.paths).keys():
                 typed, subject = turn.typed_question, turn.subject
                 own = subject if subject.casefold() in typed.casefold() else ""
-                shown[at] = replace(
-                    turn, question=typed, answer=WITHDRAWN, paths=(), subject=own, person=""
-                )
+                shown[at] = replace(turn, question=typed, answer=WITHDRAWN, paths=(), subject=own, person="")
         return shown
 
     def _condensed(self, written: ParsedQuery, turns: Sequence[Turn], view: Snapshot) -> str | None:
@@ -399,10 +397,7 @@ class QuestionRun:
         tokens = {token for word in words for token in word.tokens}
         held = frozenset().union(*view.lexical.held(tokens, passages).values())
         common = self.engine.embedder.tokens.is_common
-        return all(
-            word.is_missing or common(word.text) or not held.isdisjoint(word.tokens)
-            for word in words
-        )
+        return all(word.is_missing or common(word.text) or not held.isdisjoint(word.tokens) for word in words)
 
     def _content(self, text: str, view: Snapshot) -> list[str]:
         """The words of a text that say something, as they are written."""

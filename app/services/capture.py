@@ -34,9 +34,7 @@ MOST = 5  # related notes that are named for a captured one
 Find = Callable[[Note], list[Connection]]
 
 
-def capture(
-    place: Place, query: CaptureQuery, related: Find, *, now: datetime | None = None
-) -> Captured:
+def capture(place: Place, query: CaptureQuery, related: Find, *, now: datetime | None = None) -> Captured:
     """Write a new note, then look for related ones, as :meth:`VaultHandle.capture`.
 
     :param related: finds the notes that a new one has to do with.
@@ -68,9 +66,7 @@ def capture(
         reason = reason_of(exc)
         # Names of notes are no part of a log.
         _log.warning("no related notes for a captured one: %s", reason)
-        return Captured(
-            filename=kept.path, message=f"{told}; related notes could not be looked up: {reason}"
-        )
+        return Captured(filename=kept.path, message=f"{told}; related notes could not be looked up: {reason}")
     told += f"; {counted(len(found), 'related note')}" if found else "; no related notes"
     return Captured(filename=kept.path, message=f"{told}.", connections=found)
 

@@ -144,9 +144,7 @@ def _of(found: Survey, status: Status) -> Iterator[tuple[str, str, ResolvedLink]
             yield "", one.link.target or one.link.raw, one
 
 
-def _broken(
-    links: Iterable[tuple[str, str, ResolvedLink]],
-) -> list[tuple[BrokenLinks, ResolvedLink]]:
+def _broken(links: Iterable[tuple[str, str, ResolvedLink]]) -> list[tuple[BrokenLinks, ResolvedLink]]:
     """Links by what they name, most of them first, with the first of each.
 
     Those that would lead to the same new note go together: case and ``.md`` make no difference, but in

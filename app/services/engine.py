@@ -23,24 +23,13 @@ from notehop.app.answer.llm_synthesizer import LlmSynthesizer
 from notehop.app.answer.material import CONNECTED_ROLE, open_uri
 from notehop.app.answer.quotes.extractive_synthesizer import ExtractiveSynthesizer
 from notehop.app.answer.quotes.passages import split_into_passages
-from notehop.app.answer.quotes.text_analyzer import (
-    NormalizedVectors,
-    Term,
-    TextAnalyzer,
-    synonyms_by_token,
-)
+from notehop.app.answer.quotes.text_analyzer import NormalizedVectors, Term, TextAnalyzer, synonyms_by_token
 from notehop.app.answer.synthesizer import VaultSynthesizer
 from notehop.app.lists.list_question import ListQuestion, parse_list_question
 from notehop.app.lists.rewording import reword_question
 from notehop.app.lists.vault_question import VaultQuestion
 from notehop.app.retrieval.chain import QueryChain, RetrievalRequest
-from notehop.app.retrieval.components import (
-    Nodes,
-    TracedQuery,
-    TracedRetriever,
-    hit_with_metadata,
-    word_set,
-)
+from notehop.app.retrieval.components import Nodes, TracedQuery, TracedRetriever, hit_with_metadata, word_set
 from notehop.app.retrieval.filters import apply_filters, validate_query
 from notehop.app.retrieval.relevance import make_template_test, question_words
 from notehop.app.retrieval.rerank import CrossEncoderScorer, shared_scorer
@@ -171,9 +160,7 @@ class Engine:
     def check_open(self) -> None:
         """Refuse what is asked of a closed vault."""
         if self._closed:
-            raise UsageError(
-                "the vault was closed; ask while it is open, or open it again with open_vault"
-            )
+            raise UsageError("the vault was closed; ask while it is open, or open it again with open_vault")
 
     @property
     def generation(self) -> int:
@@ -265,16 +252,12 @@ class Engine:
                 frequencies = [index.frequency(token) for token in tokens]
                 # Of a name that capitals split ("LaTeX") some part stands somewhere by chance.
                 is_split = (
-                    word.text.isalnum()
-                    and frequencies[0] == 0
-                    and min(frequencies[1:], default=1) == 0
+                    word.text.isalnum() and frequencies[0] == 0 and min(frequencies[1:], default=1) == 0
                 )
                 absent = word.is_missing or is_split
                 common = absent and self.embedder.tokens.is_common(word.text)
                 # "Roof-beam" is asked for by its parts where no note joins them so.
-                is_joined = (
-                    "-" in word.text and any(frequencies) and word.text.replace("-", "").isalpha()
-                )
+                is_joined = "-" in word.text and any(frequencies) and word.text.replace("-", "").isalpha()
                 variants = frozenset(
                     one
                     for one in word.tokens
@@ -288,22 +271,11 @@ class Engine:
                     count = count or max(map(index.frequency, variants | other), default=0)
                     is_absent = absent and not count
                     weight, missing = idf(count, len(index)), is_absent and not foreign
-                    term = Term(
-                        token,
-                        weight,
-                        missing,
-                        word.text,
-                        is_absent,
-                        common,
-                        variants - other,
-                        other,
-                    )
+                    term = Term(token, weight, missing, word.text, is_absent, common, variants - other, other)
                     found.setdefault(token, term)
             return list(found.values())
 
-        def vectors(
-            query: str, texts: Sequence[str]
-        ) -> tuple[NormalizedVectors, NormalizedVectors]:
+        def vectors(query: str, texts: Sequence[str]) -> tuple[NormalizedVectors, NormalizedVectors]:
             known = self._known
             keys = {text: blake2b(text.encode("utf-8", "surrogatepass")).digest() for text in texts}
             rows = {text: row for text, key in keys.items() if (row := known.get(key)) is not None}
@@ -368,9 +340,7 @@ class Engine:
                 filters, literal = request.query.filters, request.query.literal
                 filtered = apply_filters(text, filters, view, tokenizer, stands, literal=literal)
                 if request.listing:
-                    asked = parse_list_question(
-                        filtered, view, tokenizer, stands, trace, place.vault
-                    )
+                    asked = parse_list_question(filtered, view, tokenizer, stands, trace, place.vault)
             if asked is not None and not asked.is_list:
                 filtered, asked = asked.filtered, None
             text = filtered.text
@@ -402,9 +372,7 @@ class Engine:
         self.ready = self.ready or by_words
         return found if asked is None else asked.label_hits(found, request)
 
-    def _read_words(
-        self, query: TracedQuery, view: Snapshot, tokenizer: Tokenizer, *, reword: bool
-    ) -> None:
+    def _read_words(self, query: TracedQuery, view: Snapshot, tokenizer: Tokenizer, *, reword: bool) -> None:
         """Say what of a query cannot be searched for, and read its misspelled words as words of the
         notes, as they are now; of a question also what it says by other words."""
         settings, trace, tokens = self.place.settings, query.trace, self.embedder.tokens

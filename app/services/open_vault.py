@@ -55,9 +55,7 @@ class Place:
     @property
     def missing(self) -> IndexMissing:
         """That it has no index, and the command that makes it."""
-        return IndexMissing(
-            f"{self.layout.root}: nothing is indexed yet; run: notehop index {self.options}"
-        )
+        return IndexMissing(f"{self.layout.root}: nothing is indexed yet; run: notehop index {self.options}")
 
     @property
     def log_dir(self) -> Path:
@@ -136,9 +134,7 @@ def has_index(place: Place) -> bool:
 
 def being_indexed(place: Place, how: str) -> BeingIndexed:
     """:param how: by whom, or in parentheses how far."""
-    return BeingIndexed(
-        f"{place.name} is being indexed for the first time {how}; ask again in a minute"
-    )
+    return BeingIndexed(f"{place.name} is being indexed for the first time {how}; ask again in a minute")
 
 
 def open_place(place: Place, llm: LLM | None = None) -> VaultHandle:

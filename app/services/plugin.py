@@ -103,9 +103,7 @@ def remove_plugin(vault: Path) -> None:
 
 
 def _unchanged(path: Path, exc: OSError) -> PluginFailed:
-    says = (
-        f"cannot be changed: {exc.strerror or exc}; see that you may write there, and run it again"
-    )
+    says = f"cannot be changed: {exc.strerror or exc}; see that you may write there, and run it again"
     return _failed(path, says)
 
 

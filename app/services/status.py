@@ -255,10 +255,7 @@ class PendingCount:
     """
 
     def __init__(
-        self,
-        count: Callable[[], int],
-        state: Callable[[], object] = lambda: None,
-        wait: float = WAIT,
+        self, count: Callable[[], int], state: Callable[[], object] = lambda: None, wait: float = WAIT
     ) -> None:
         self._count, self._state, self._wait = count, state, wait
         self._turn = threading.Lock()

@@ -12,12 +12,7 @@ from llama_index.core.schema import NodeWithScore
 from notehop.app import models
 from notehop.app.retrieval.chain import RetrievalRequest
 from notehop.app.retrieval.components import TracedQuery, to_node, with_metadata
-from notehop.app.retrieval.filters import (
-    apply_filters,
-    conditions_of_fields,
-    keep_allowed,
-    split_filters,
-)
+from notehop.app.retrieval.filters import apply_filters, conditions_of_fields, keep_allowed, split_filters
 from notehop.app.retrieval.intents import find_themes_subject
 from notehop.app.retrieval.relevance import read_templates
 from notehop.app.services.ask import THEMES
@@ -180,9 +175,7 @@ class VaultThemes:
     ) -> _Left:
         """The notes of a subject, or all that filters leave."""
         if about:
-            hits = self._engine.retrieve(
-                query, RetrievalRequest.best_notes(DEPTH, filters, literal=literal)
-            )
+            hits = self._engine.retrieve(query, RetrievalRequest.best_notes(DEPTH, filters, literal=literal))
             # Those that hold a word of the query, or mean nearly what the nearest does.
             near = [_score(hit, "semantic") or 0.0 for hit in hits]
             bar = NEAR * max(near, default=0.0)
@@ -195,9 +188,7 @@ class VaultThemes:
         view, tokenizer = now.indexed, self._engine.tokenizer
         if not query.query_str and not any(conditions_of_fields(filters)):
             return _Left(dict.fromkeys(view.paths(), 1.0))
-        narrowed = apply_filters(
-            query.query_str, filters, view, tokenizer, now.any_of, literal=literal
-        )
+        narrowed = apply_filters(query.query_str, filters, view, tokenizer, now.any_of, literal=literal)
         query.trace.filters = list(narrowed.filter_texts)
         for warning in narrowed.warnings:
             query.trace.warn(warning)

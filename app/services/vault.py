@@ -50,9 +50,7 @@ ReplyT = TypeVar("ReplyT", bound=BaseModel)
 
 NEAREST = 3  # passages that a search shows where all are weak
 NOTHING = "what is nearest has no word of the query, and is near by chance; min_score 0 shows it"
-WEAK = (
-    "nothing in the notes matches well; what is shown has few of the words; min_score 0 shows more"
-)
+WEAK = "nothing in the notes matches well; what is shown has few of the words; min_score 0 shows more"
 
 
 class VaultHandle:
@@ -103,11 +101,7 @@ class VaultHandle:
         return await asyncio.to_thread(self.ask, query, **options)
 
     def stream(
-        self,
-        query: str | models.Query,
-        *,
-        cancelled: Callable[[], bool] | None = None,
-        **options: Any,
+        self, query: str | models.Query, *, cancelled: Callable[[], bool] | None = None, **options: Any
     ) -> Generator[models.StreamEvent, None, None]:
         """Answer a question as :meth:`ask`, in events: sources first, the text as it is written.
 
@@ -156,9 +150,7 @@ class VaultHandle:
         asked = make_query(models.BrowseQuery, query)
         return self._of_now(lambda now: browse(now, self._engine.tokenizer, asked))
 
-    def themes(
-        self, query: models.ThemesQuery | None = None, **options: Any
-    ) -> models.ThemesResult:
+    def themes(self, query: models.ThemesQuery | None = None, **options: Any) -> models.ThemesResult:
         """List the themes of the vault, the largest first.
 
         :param options: fields of :class:`notehop.app.models.ThemesQuery`: ``filters`` and ``max``.
@@ -200,9 +192,7 @@ class VaultHandle:
             lambda now: note_view(now, tokenizer, path_or_name, section=section, mentions=mentions)
         )
 
-    def picture(
-        self, around: Sequence[str] = (), *, depth: int = 1, most: int = 60
-    ) -> models.GraphView:
+    def picture(self, around: Sequence[str] = (), *, depth: int = 1, most: int = 60) -> models.GraphView:
         """Lay out the notes around some, or without any the best of the vault by PageRank.
 
         :param depth: links from them, 1 or 2.
@@ -339,13 +329,9 @@ class VaultHandle:
         be in an index.
         """
         self._engine.check_open()
-        return make_freshness_stage(
-            self.view, self.path, self.settings, lambda: remedy(self.place.layout)
-        )
+        return make_freshness_stage(self.view, self.path, self.settings, lambda: remedy(self.place.layout))
 
-    def connected_notes(
-        self, *, top_k: int | None = None, **options: Any
-    ) -> ConnectedNotesPostprocessor:
+    def connected_notes(self, *, top_k: int | None = None, **options: Any) -> ConnectedNotesPostprocessor:
         """A LlamaIndex postprocessor that adds the notes which the best hits are linked with.
 
         For hits of any retriever over the notes of this vault: what is none of this index is looked
@@ -358,9 +344,7 @@ class VaultHandle:
         :raises QueryError: if an option is wrong.
         """
         request = _make_request({"top_k": top_k, "connected": options})
-        return make_connected_stage(
-            self.view, self.settings, request, self.embed_model, self.fresh_only()
-        )
+        return make_connected_stage(self.view, self.settings, request, self.embed_model, self.fresh_only())
 
     def node_postprocessors(self) -> list[BaseNodePostprocessor]:
         """What makes the hits of any retriever a context of this vault, in this order."""
@@ -420,9 +404,7 @@ class VaultHandle:
         talks, pending = self._conversations, self._pending
         return QuestionRun(asked, query, retriever, engine, talks, pending, cancelled)
 
-    def _for_answers(
-        self, request: RetrievalRequest, themes: bool | None, llm: LLM | None
-    ) -> VaultRetriever:
+    def _for_answers(self, request: RetrievalRequest, themes: bool | None, llm: LLM | None) -> VaultRetriever:
         run: Run = self._engine.retrieve
         if themes or (themes is None and self.settings.themes.enabled):
             run = self._themes.or_else(run, asked=bool(themes))
@@ -441,9 +423,7 @@ class VaultHandle:
 def _make_request(options: Mapping[str, Any]) -> RetrievalRequest:
     given = {name: value for name, value in options.items() if value is not None}
     if of_queries := {"query", "explain"} & given.keys():
-        raise QueryError(
-            f"{', '.join(sorted(of_queries))}: of one query, and no option of an engine"
-        )
+        raise QueryError(f"{', '.join(sorted(of_queries))}: of one query, and no option of an engine")
     if isinstance(filters := given.get("filters"), MetadataFilters):
         given["filters"] = fields_of_metadata_filters(filters)
     return RetrievalRequest(make_query(models.BaseQuery, "-", given))

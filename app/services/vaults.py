@@ -17,14 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from notehop.app.services.open_vault import (
-    JUST_BEGUN,
-    Place,
-    being_indexed,
-    has_index,
-    locate,
-    open_place,
-)
+from notehop.app.services.open_vault import JUST_BEGUN, Place, being_indexed, has_index, locate, open_place
 from notehop.config import load_settings
 from notehop.config.errors import IndexFailure, IndexMissing, ServerTimeout, UsageError
 from notehop.config.small_files import is_folder
@@ -134,9 +127,7 @@ class LazyVault:
         """
         with self._ending:
             if not self.closed.is_set():
-                self._keeper = threading.Thread(
-                    target=self._keep, name="notehop-follower", daemon=True
-                )
+                self._keeper = threading.Thread(target=self._keep, name="notehop-follower", daemon=True)
                 self._keeper.start()
 
     def _keep(self) -> None:

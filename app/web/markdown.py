@@ -88,9 +88,7 @@ _TASK = re.compile(r"\[(.)\][ \t]+(?=\S)")
 
 def _tasks(state: StateCore) -> None:
     """``- [x] paid`` is an item with a box before it; any mark in it but a blank ticks it, as in the app."""
-    for item, paragraph, token in zip(
-        state.tokens, state.tokens[1:], state.tokens[2:], strict=False
-    ):
+    for item, paragraph, token in zip(state.tokens, state.tokens[1:], state.tokens[2:], strict=False):
         kinds = f"{item.type} {paragraph.type} {token.type}"
         found = _TASK.match(token.content)
         if found and kinds == "list_item_open paragraph_open inline":

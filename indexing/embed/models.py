@@ -236,9 +236,7 @@ def ask_hub(name: str, endpoint: str | None = None) -> RemoteModel:
     safe = {path.parent for path in sizes if path.suffix == ".safetensors"}
     wanted = [path for path in sizes if path.suffix != ".bin" or path.parent not in safe]
     names = tuple(map(str, wanted))
-    if not {*names} & {"config.json", "modules.json"} or not any(
-        one.endswith(WEIGHTS) for one in names
-    ):
+    if not {*names} & {"config.json", "modules.json"} or not any(one.endswith(WEIGHTS) for one in names):
         raise ModelError(
             f"{name}: {hub} has no weights of it that can be used here (config.json or "
             "modules.json with .safetensors or .bin files); choose one for sentence-transformers"

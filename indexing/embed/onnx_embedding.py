@@ -47,9 +47,7 @@ class QueryEmbedder(BaseEmbedding):
     _engine: Engine = PrivateAttr()
     _identity: dict[str, Any] = PrivateAttr()
 
-    def __init__(
-        self, engine: Engine, source: Source, identity: dict[str, Any], reason: str | None
-    ) -> None:
+    def __init__(self, engine: Engine, source: Source, identity: dict[str, Any], reason: str | None) -> None:
         super().__init__(
             model_name=identity["model"],
             dimensions=identity["dimensions"],

@@ -132,9 +132,7 @@ class OnnxModel:
         try:
             text = self._tokenizer_file.read_text(encoding="utf-8")
         except (OSError, ValueError) as exc:
-            raise ModelError(
-                f"{self._tokenizer_file}: the tokenizer cannot be read ({exc})"
-            ) from exc
+            raise ModelError(f"{self._tokenizer_file}: the tokenizer cannot be read ({exc})") from exc
         return read_tokenizer(text, self._tokenizer_file)
 
     def vectors(self, texts: Sequence[str], kind: Kind) -> Vectors:
@@ -236,9 +234,7 @@ def _export(bulk: TorchEmbedding, folder: Path, manifest: ModelManifest) -> Mode
         return replace(manifest, reason=f"the export failed: {type(exc).__name__}: {_line(exc)}")
     crash_points.point("export-model-drafted")
     files = {"model": model, "tokenizer": tokenizer}
-    made = replace(
-        manifest, files={key: (file.name, checksum(file)) for key, file in files.items()}
-    )
+    made = replace(manifest, files={key: (file.name, checksum(file)) for key, file in files.items()})
     texts, cosine = list(PROBES), 1.0
     try:
         opened = OnnxModel(folder, made)

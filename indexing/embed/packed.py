@@ -21,12 +21,7 @@ import numpy.typing as npt
 from notehop.config.errors import ModelError
 from notehop.indexing.embed.embedder import Kind, TokenOffsets, Vectors
 from notehop.indexing.embed.identity import ModelDescription
-from notehop.indexing.embed.models import (
-    INSTALL,
-    MULTILINGUAL_NAME,
-    MULTILINGUAL_WINDOW,
-    installed_file,
-)
+from notehop.indexing.embed.models import INSTALL, MULTILINGUAL_NAME, MULTILINGUAL_WINDOW, installed_file
 
 _MAGIC = b"E5S1"
 _BLOCK = 32
@@ -142,9 +137,7 @@ class UnigramTokenizer:
         self._around = packed.start, packed.end
         # C would read a text up to its first zero byte.
         self._spellings = {0: "", **packed.spellings()}
-        self._uneven = {
-            chr(code) for code, spelling in self._spellings.items() if len(spelling) != 1
-        }
+        self._uneven = {chr(code) for code, spelling in self._spellings.items() if len(spelling) != 1}
         self._pieces = Tokenizer(Unigram(packed.vocabulary(), packed.unknown))
         self._pieces.normalizer = Replace(Regex(" {2,}"), " ")
         self._pieces.pre_tokenizer = Metaspace()
@@ -224,8 +217,7 @@ class PackedEngine:
         fitting = [self._fitting(text, asks) for text in texts]
         with self._threads.limit(limits=1):
             rows = [
-                self._model.encode(text, is_query=asks)[: self._description.dimensions]
-                for text in fitting
+                self._model.encode(text, is_query=asks)[: self._description.dimensions] for text in fitting
             ]
         found = np.asarray(rows, dtype=np.float32)
         if self._description.truncate is not None:

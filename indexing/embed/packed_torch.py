@@ -67,9 +67,7 @@ class _PackedTransformer(InputModule):  # type: ignore[misc]
         return {"input_ids": torch.tensor(ids), "attention_mask": torch.tensor(mask)}
 
     def forward(self, features: dict[str, Any], **_kwargs: Any) -> dict[str, Any]:
-        found = self.bert(
-            input_ids=features["input_ids"], attention_mask=features["attention_mask"]
-        )
+        found = self.bert(input_ids=features["input_ids"], attention_mask=features["attention_mask"])
         features["token_embeddings"] = found.last_hidden_state
         return features
 

@@ -143,9 +143,7 @@ def is_this_machine(address: str) -> bool:
 
 
 @contextmanager
-def joined(
-    address: Address, allowed: Sequence[str], tell: Callable[[str], None]
-) -> Iterator[RayCluster]:
+def joined(address: Address, allowed: Sequence[str], tell: Callable[[str], None]) -> Iterator[RayCluster]:
     """Join a cluster for the body; a program that joined one before stays in that.
 
     :param allowed: hosts that may get text (``privacy.allow_hosts``).
@@ -245,11 +243,7 @@ class RayWorkers:
     goes to the others, and its place gets another with the next texts."""
 
     def __init__(
-        self,
-        cluster: RayCluster,
-        settings: EmbeddingSettings,
-        identity: dict[str, Any],
-        log: EgressLog,
+        self, cluster: RayCluster, settings: EmbeddingSettings, identity: dict[str, Any], log: EgressLog
     ) -> None:
         """:param identity: of the model that they have to have.
         :param log: each batch is written down there before it goes to another machine.

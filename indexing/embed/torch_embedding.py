@@ -201,11 +201,7 @@ class TorchEmbedding(HuggingFaceEmbedding):  # type: ignore[misc]
     def _encoded(self, texts: list[str], kind: Kind, batch: int) -> Vectors:
         try:
             found = self.model.encode(
-                texts,
-                batch_size=batch,
-                prompt_name=kind,
-                normalize_embeddings=True,
-                show_progress_bar=False,
+                texts, batch_size=batch, prompt_name=kind, normalize_embeddings=True, show_progress_bar=False
             )
         except (RuntimeError, ValueError, IndexError) as exc:
             raise ModelError(

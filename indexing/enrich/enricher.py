@@ -212,8 +212,7 @@ class _Enricher:
         ]
         if within < len(items):
             costs.append(
-                f"The budget of a run (enrich.max_calls) covers {within:,} of them; the next run "
-                "goes on."
+                f"The budget of a run (enrich.max_calls) covers {within:,} of them; the next run goes on."
             )
         with closing(self.load(settings, self.indexer.layout.root)) as llm:
             if (against := self.agree(costs, within == len(items))) is not None:
@@ -289,10 +288,7 @@ class Item:
 
 
 def plan(
-    store: EnrichmentStore,
-    settings: EnrichSettings,
-    model: Mapping[str, Any],
-    catalog: CatalogSnapshot,
+    store: EnrichmentStore, settings: EnrichSettings, model: Mapping[str, Any], catalog: CatalogSnapshot
 ) -> list[Item]:
     """Find what is missing: notes changed last first, then what failed when last asked for, so that
     what always fails and ends a run keeps nothing else.
@@ -309,9 +305,7 @@ def plan(
         needed: dict[str, dict[str, Kind]] = {}
         for note in rows.values():
             chunks = [one for one in catalog.chunks_of(note.path) if one.kind != "properties"]
-            own = _items(
-                note, [Passage(one.heading_path, one.text) for one in chunks], settings, model
-            )
+            own = _items(note, [Passage(one.heading_path, one.text) for one in chunks], settings, model)
             requests += own
             needed[note.path] = {item.key: item.request.kind for item in own}
         store.set_requirements(needed, {path: row.content_hash for path, row in rows.items()})

@@ -184,9 +184,7 @@ _NO_WORDS = re.compile(
     r"(?:\([^\s()]*\)|[^\s<>\"'()\]])*(?<![.,;:!?])",
     re.DOTALL | re.MULTILINE | re.IGNORECASE,
 )
-_LABEL = re.compile(
-    r"^(?:here(?:'s| is)\b[^:\n]{0,60}:|(?:summary|context|header|answer)\s*:)\s*", re.I
-)
+_LABEL = re.compile(r"^(?:here(?:'s| is)\b[^:\n]{0,60}:|(?:summary|context|header|answer)\s*:)\s*", re.I)
 _QUOTED = re.compile(r'^(["“„«\'])(.*)(["”“»\'])$', re.S)
 _JOINERS = "\u200c\u200d"  # they make letters of some scripts and emoji what they are
 

@@ -185,9 +185,7 @@ class EnrichmentStore:
         crash_points.point("enrich-forgot")
         return True
 
-    def set_requirements(
-        self, needed: Mapping[str, Mapping[str, Kind]], hashes: Mapping[str, str]
-    ) -> None:
+    def set_requirements(self, needed: Mapping[str, Mapping[str, Kind]], hashes: Mapping[str, str]) -> None:
         """Say which texts (key -> kind) notes need now; those they needed before are kept.
 
         :param hashes: path -> hash of the note's content.

@@ -169,9 +169,7 @@ def _by_place(files: VaultFiles, source: str, target: str) -> Resolution | None:
             if fitting and not exact:
                 # Rule 7: below the linking note's folder first, then the shortest path, then by path.
                 folder = fold(source).rpartition("/")[0] + "/"
-                ranked = sorted(
-                    competing(fitting), key=lambda file: not file.key.startswith(folder)
-                )
+                ranked = sorted(competing(fitting), key=lambda file: not file.key.startswith(folder))
                 return _resolution(ranked[:MAX_CANDIDATES], target, "name")
     return _UNRESOLVED if exact else None
 
@@ -245,7 +243,5 @@ def heading_keys(text: str) -> tuple[str, ...]:
 def _key(text: str) -> str:
     """Folded, punctuation replaced by spaces, spaces collapsed; of punctuation alone, as it is."""
     folded = fold(text)
-    letters = (
-        " " if char in _ASCII_SYMBOLS or category(char).startswith("P") else char for char in folded
-    )
+    letters = (" " if char in _ASCII_SYMBOLS or category(char).startswith("P") else char for char in folded)
     return " ".join("".join(letters).split()) or folded.strip()

@@ -33,9 +33,7 @@ from notehop.config.errors import ProviderError
 
 T = TypeVar("T")
 
-Purpose = Literal[
-    "answer", "condense", "summary", "header", "embedding", "mirror", "search", "other"
-]
+Purpose = Literal["answer", "condense", "summary", "header", "embedding", "mirror", "search", "other"]
 
 WHAT_GOES: dict[Purpose, str] = {
     "answer": "the question, the passages of the sources and the connected notes",
@@ -225,9 +223,7 @@ class Attempt:
         self._started = time.monotonic()
         self._over = threading.Lock()
 
-    def end(
-        self, *, status: int | None = None, bytes_in: int = 0, error: str | None = None
-    ) -> None:
+    def end(self, *, status: int | None = None, bytes_in: int = 0, error: str | None = None) -> None:
         """Write down how it ended; only the first word counts."""
         if not self._over.acquire(blocking=False):
             return

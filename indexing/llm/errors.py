@@ -152,9 +152,7 @@ def of_transport(exc: Exception, config: ProviderConfig, *, local: bool) -> Prov
         says += ", a smaller model answers sooner"
     elif not isinstance(exc, httpcore.ConnectError):
         kind, says = "server", f"broke the connection off ({_reason(exc)}); ask again"
-    elif untrusted := [
-        one for one in _causes(exc) if isinstance(one, ssl.SSLCertVerificationError)
-    ]:
+    elif untrusted := [one for one in _causes(exc) if isinstance(one, ssl.SSLCertVerificationError)]:
         made = ProviderError
         says = (
             f"shows a certificate that is not trusted ({untrusted[0].verify_message}); nothing was "

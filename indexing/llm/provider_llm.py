@@ -139,9 +139,7 @@ class ProviderLLM(CustomLLM):
 
     def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:  # noqa: ARG002
         """Ask once, as a user would."""
-        return chat_response_to_completion_response(
-            self.chat([ChatMessage(content=prompt)], **kwargs)
-        )
+        return chat_response_to_completion_response(self.chat([ChatMessage(content=prompt)], **kwargs))
 
     def stream_complete(
         self,
@@ -188,9 +186,7 @@ def _ended_by(raw: Any) -> str | None:
     if isinstance(choices, list) and choices:
         found = of(choices[0], "finish_reason")
     else:
-        found = (
-            of(raw, "done_reason") or of(raw, "stop_reason") or of(of(raw, "delta"), "stop_reason")
-        )
+        found = of(raw, "done_reason") or of(raw, "stop_reason") or of(of(raw, "delta"), "stop_reason")
     return found if isinstance(found, str) else None
 
 
@@ -213,9 +209,7 @@ def _client_of(config: ProviderConfig, transport: ProviderTransport) -> tuple[An
             request_timeout=llm.timeout_s,
             is_function_calling_model=False,
             additional_kwargs={"num_predict": llm.max_tokens},
-            client=Client(
-                host=config.url, transport=transport, trust_env=False, follow_redirects=False
-            ),
+            client=Client(host=config.url, transport=transport, trust_env=False, follow_redirects=False),
         )
         return inner, window
     import httpx
@@ -256,9 +250,7 @@ def _client_of(config: ProviderConfig, transport: ProviderTransport) -> tuple[An
         if llm.temperature is None:
             more["temperature"] = openai.omit
         length = {"additional_kwargs": more}
-    inner = OpenAIChat(
-        model=llm.model, temperature=temperature, api_base=config.url, **length, **common
-    )
+    inner = OpenAIChat(model=llm.model, temperature=temperature, api_base=config.url, **length, **common)
     return inner, llm.context_window or window
 
 

@@ -82,9 +82,7 @@ def provider_of(settings: Settings) -> ProviderConfig:
     key, its name or its address is missing, with what to do."""
     llm = settings.llm
     if not llm.model:
-        raise ProviderError(
-            f"llm.provider = {llm.provider!r} needs a model: set llm.model", "model"
-        )
+        raise ProviderError(f"llm.provider = {llm.provider!r} needs a model: set llm.model", "model")
     url = address(llm)
     if not url and llm.provider == "openai-compatible":
         raise ProviderError(

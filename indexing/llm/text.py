@@ -118,6 +118,4 @@ def count_tokens(text: str) -> int:
     spaces = plain.count(b" ")
     signs = len(plain) - letters - spaces
     others = len(text.encode("utf-8", "surrogatepass")) - len(plain)
-    return ceil(
-        letters / LETTERS_PER_TOKEN + spaces / SPACES_PER_TOKEN + signs + others / BYTES_PER_TOKEN
-    )
+    return ceil(letters / LETTERS_PER_TOKEN + spaces / SPACES_PER_TOKEN + signs + others / BYTES_PER_TOKEN)

@@ -88,12 +88,7 @@ class ProviderTransport(httpx.BaseTransport):
             self._announced.add((host, sending.purpose))
             llm, keyed = self.config.llm, self.config.key is not None
             text = self._egress.announcement(
-                host,
-                sending.purpose,
-                f"{llm.provider}, {llm.model}",
-                self.config.url,
-                "llm.base_url",
-                keyed,
+                host, sending.purpose, f"{llm.provider}, {llm.model}", self.config.url, "llm.base_url", keyed
             )
             if text is not None:
                 _log.warning("%s", text)
@@ -148,9 +143,7 @@ class ProviderTransport(httpx.BaseTransport):
         times = {"connect": CONNECT_S, "read": wait, "write": wait, "pool": wait}
         asked = httpcore.Request(
             request.method,
-            httpcore.URL(
-                scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path
-            ),
+            httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path),
             headers=request.headers.raw,
             content=request.stream,
             extensions={**request.extensions, "timeout": times},
@@ -254,9 +247,7 @@ class _Backend(httpcore.SyncBackend):
     def __init__(self, reply_s: float) -> None:
         self._reply_s = reply_s
 
-    def connect_tcp(
-        self, host: str, port: int, *args: Any, **options: Any
-    ) -> httpcore.NetworkStream:
+    def connect_tcp(self, host: str, port: int, *args: Any, **options: Any) -> httpcore.NetworkStream:
         if names_this_machine(host) and not is_loopback(host):
             with suppress(httpcore.ConnectError, httpcore.ConnectTimeout):
                 return self.connect_tcp("127.0.0.1", port, *args, **options)

@@ -53,11 +53,7 @@ def token_starts(offsets: Iterable[tuple[int, int]], length: int) -> list[int]:
 
 
 def break_points(
-    text: str,
-    starts: Sequence[int],
-    budget: int,
-    headings: Sequence[tuple[int, int]],
-    language: str,
+    text: str, starts: Sequence[int], budget: int, headings: Sequence[tuple[int, int]], language: str
 ) -> list[BreakPoint]:
     """Where a text may be cut, ascending, each position once at its lowest price.
 
@@ -92,9 +88,7 @@ def break_points(
     return [(at, found[at]) for at in order if 0 < at < len(text)]
 
 
-def _gaps(
-    found: Iterable[int], length: int, starts: Sequence[int], limit: float
-) -> list[tuple[int, int]]:
+def _gaps(found: Iterable[int], length: int, starts: Sequence[int], limit: float) -> list[tuple[int, int]]:
     """The stretches between two positions that hold more tokens than a limit."""
     edges = [0, *sorted(found), length]
     return [
@@ -104,9 +98,7 @@ def _gaps(
     ]
 
 
-def _spread(
-    positions: Iterable[int], start: int, starts: Sequence[int], step: int
-) -> Iterator[int]:
+def _spread(positions: Iterable[int], start: int, starts: Sequence[int], step: int) -> Iterator[int]:
     """Keep positions that are at least ``step`` tokens after the one kept before."""
     last = bisect_left(starts, start)
     for at in positions:

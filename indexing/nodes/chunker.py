@@ -215,8 +215,7 @@ class _Splitter:
     def _cut(self, start: int, end: int, plain: OffsetMap, budget: int) -> list[_Piece]:
         starts = token_starts(self._count(plain.text), len(plain.text))
         headings = [
-            (plain.to_plain(at), plain.to_plain(until))
-            for at, until in self._headings.between(start, end)
+            (plain.to_plain(at), plain.to_plain(until)) for at, until in self._headings.between(start, end)
         ]
         offered = break_points(plain.text, starts, budget, headings, self._language)
         possible = [place for place in offered if plain.to_raw(place[0]) is not None]

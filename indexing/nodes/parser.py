@@ -76,12 +76,7 @@ class SectionNodeParser(NodeParser):
 
     @classmethod
     def of(
-        cls,
-        embedder: Embedder,
-        chunking: ChunkingSettings,
-        language: str = "en",
-        *,
-        reserve: int = 0,
+        cls, embedder: Embedder, chunking: ChunkingSettings, language: str = "en", *, reserve: int = 0
     ) -> SectionNodeParser:
         """Make the parser whose chunks fit a model.
 
@@ -127,9 +122,7 @@ class SectionNodeParser(NodeParser):
                 )
             note = parse_markdown(path, text.encode(), comment_links=self.comment_links)
         drafts = split_note(note, self.count, self.max_tokens, self.min_tokens, self.language)
-        source = RelatedNodeInfo(
-            node_id=document.node_id, node_type=ObjectType.DOCUMENT, hash=document.hash
-        )
+        source = RelatedNodeInfo(node_id=document.node_id, node_type=ObjectType.DOCUMENT, hash=document.hash)
         near = [RelatedNodeInfo(node_id=one.id, node_type=ObjectType.TEXT) for one in drafts]
         brought = document.metadata if self.include_metadata else {}
         same_text = note.text == text

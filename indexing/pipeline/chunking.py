@@ -63,9 +63,7 @@ class PutHeaders(_Component):
         for every in _by_path(nodes).values():
             # Properties say what they are about by themselves.
             own = [node for node in every if node.metadata["kind"] != "properties"]
-            passages = [
-                Passage(tuple(node.metadata["heading_path"]), node.metadata["body"]) for node in own
-            ]
+            passages = [Passage(tuple(node.metadata["heading_path"]), node.metadata["body"]) for node in own]
             requests = header_requests(every[0].metadata["title"], passages)
             wanted += zip(own, (one.key(self.model) for one in requests), strict=False)
         texts: dict[str, str] = {}
@@ -123,9 +121,7 @@ class Embed(_Component):
     embed: Callable[[Sequence[str]], Vectors]
 
     def __call__(self, nodes: Sequence[BaseNode], **_: Any) -> Sequence[BaseNode]:
-        texts = {
-            one.metadata["embedded_hash"]: one.get_content(MetadataMode.EMBED) for one in nodes
-        }
+        texts = {one.metadata["embedded_hash"]: one.get_content(MetadataMode.EMBED) for one in nodes}
         holders = self.catalog.chunk_by_embedded_hash(texts)
         known = dict(zip(*self.catalog.vectors("chunks", holders.values()), strict=True))
         vectors = {digest: known[id_] for digest, id_ in holders.items() if id_ in known}
@@ -197,9 +193,7 @@ class Chunker:
 
     def _embed(self, texts: Sequence[str]) -> Vectors:
         self.texts += len(texts)
-        return self._embedder.embed(
-            texts, lambda count: self._show(self._part * count // len(texts))
-        )
+        return self._embedder.embed(texts, lambda count: self._show(self._part * count // len(texts)))
 
     def _show(self, tokens: int) -> None:
         self._progress.advance(max(0, tokens - self._shown))
@@ -233,9 +227,7 @@ def _by_path(nodes: Iterable[BaseNode]) -> dict[str, list[BaseNode]]:
     return found
 
 
-def _unread_row(
-    file: FileEntry, status: NoteStatus, reason: str, content_hash: str = ""
-) -> NoteRow:
+def _unread_row(file: FileEntry, status: NoteStatus, reason: str, content_hash: str = "") -> NoteRow:
     """The row of a note that is not in the index."""
     return NoteRow(
         path=file.path,

@@ -9,13 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from notehop.config import Settings
-from notehop.config.errors import (
-    IndexFailure,
-    IndexLocked,
-    NotehopError,
-    VaultError,
-    VectorServerError,
-)
+from notehop.config.errors import IndexFailure, IndexLocked, NotehopError, VaultError, VectorServerError
 from notehop.indexing.changes import check_deletions, scan
 from notehop.indexing.fingerprint import expected_fingerprint
 from notehop.indexing.graph.resolve import Status
@@ -30,13 +24,7 @@ from notehop.indexing.stores.catalog import (
     stamp_of,
     write_catalog_state,
 )
-from notehop.indexing.stores.chroma import (
-    Write,
-    mirror_due,
-    remove_mirror,
-    update_mirror,
-    write_in_child,
-)
+from notehop.indexing.stores.chroma import Write, mirror_due, remove_mirror, update_mirror, write_in_child
 from notehop.indexing.stores.layout import IndexLayout, replace_file, writing_to
 from notehop.indexing.stores.lock import WriterLock
 from notehop.indexing.stores.rows import LIMITS, Limits, NoteStatus
@@ -100,17 +88,11 @@ class Indexer:
             try:
                 _, warnings = self._mirror()
             except VectorServerError as exc:
-                warnings = (
-                    f"{exc}. Searches compare every vector until it is brought up, by the next run",
-                )
+                warnings = (f"{exc}. Searches compare every vector until it is brought up, by the next run",)
         return self._report(replace(update, warnings=(*update.warnings, *warnings)))
 
     def update(
-        self,
-        paths: Iterable[str] | None = None,
-        *,
-        again: bool = False,
-        allow_mass_delete: bool = False,
+        self, paths: Iterable[str] | None = None, *, again: bool = False, allow_mass_delete: bool = False
     ) -> Update:
         """Index what changed at some paths and below them, at a cost that does not grow with more.
 
@@ -162,9 +144,7 @@ class Indexer:
         finally:
             self.progress.close()
 
-    def _mirror(
-        self, interrupted: Callable[[], bool] = lambda: False
-    ) -> tuple[bool, tuple[str, ...]]:
+    def _mirror(self, interrupted: Callable[[], bool] = lambda: False) -> tuple[bool, tuple[str, ...]]:
         """Bring the mirror up; whether nothing is left to a later call, and what to tell people."""
         served = self.settings.vectors.engine == "chroma"
         warnings: tuple[str, ...] = ()
@@ -186,9 +166,7 @@ class Indexer:
         warning = update_mirror(self.layout, interrupted, self._write_mirror)
         return True, warnings if warning is None else (*warnings, warning)
 
-    def _rebuild(
-        self, layout: IndexLayout, fingerprint: dict[str, Any], request: Request
-    ) -> Update:
+    def _rebuild(self, layout: IndexLayout, fingerprint: dict[str, Any], request: Request) -> Update:
         """Build a new index beside the old one, which answers until the new one is whole."""
         if not Catalog.exists(layout.catalog):
             return self._run(layout, fingerprint, request)
@@ -238,10 +216,7 @@ class Indexer:
         return update
 
     def _report(self, update: Update) -> Report:
-        with (
-            Catalog.open(self.layout.catalog, read_only=True) as catalog,
-            catalog.snapshot() as view,
-        ):
+        with Catalog.open(self.layout.catalog, read_only=True) as catalog, catalog.snapshot() as view:
             counts = view.counts()
             skipped, failed = (
                 [(note.path, note.reason or "") for note in view.notes(status)]

@@ -75,10 +75,7 @@ def build_batch(
     ]
     again = [resolve_link(files, row.path, _as_written(row), targets.outline) for row in untouched]
     targets.load_chunks([*again, *(link for some in links for link in some)])
-    now = [
-        (row, replace(row, **targets.where(link)))
-        for row, link in zip(untouched, again, strict=True)
-    ]
+    now = [(row, replace(row, **targets.where(link))) for row, link in zip(untouched, again, strict=True)]
     nodes = {node.node_id: node.embedding for item in notes for node in item.nodes}
     return Batch(
         upsert=tuple(

@@ -160,10 +160,7 @@ class IndexRun:
 
             transformations = [get_transformation_hash([], one) for one in indexer.transformations]
         # What is put to passages before they are embedded.
-        self._additions = {
-            "headers": header_identity(self.settings),
-            "transformations": transformations,
-        }
+        self._additions = {"headers": header_identity(self.settings), "transformations": transformations}
         self._additions_changed = any(state.meta.get(k) != v for k, v in self._additions.items())
         everything = harmed or state.cut_off or self._additions_changed
         self._paths = None if everything else request.paths
@@ -250,9 +247,7 @@ class IndexRun:
         """What the catalog is to say of the vault as a whole."""
         inside = below([""] if self._paths is None else self._paths)
         known = self.state.meta
-        problems = {
-            (path, reason) for path, reason in known.get("problems", ()) if not inside(path)
-        }
+        problems = {(path, reason) for path, reason in known.get("problems", ()) if not inside(path)}
         symlinks = {path for path in known.get("symlinks", ()) if not inside(path)}
         return {
             "vault": str(self.vault.resolve()),
@@ -333,9 +328,7 @@ class IndexRun:
         :param moved: deleted paths whose content has a new one: neither added nor deleted.
         """
         status = {record.note.path: record.note.status for record in batch.upsert}
-        before = {
-            p for p in (*status, *batch.delete) if self.state.has_status(p, NoteStatus.INDEXED)
-        }
+        before = {p for p in (*status, *batch.delete) if self.state.has_status(p, NoteStatus.INDEXED)}
         left = before & {*batch.delete}
         carried = len(left.intersection(moved))
         withdrawn = any(status.get(path) is NoteStatus.SKIPPED for path in before)

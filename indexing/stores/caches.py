@@ -131,9 +131,7 @@ class BoundedCache(Generic[Key, Value]):
         self._most = most
         self._values: dict[Key, Value] = {}
 
-    def get(
-        self, keys: Iterable[Key], read: Callable[[list[Key]], Mapping[Key, Value]]
-    ) -> dict[Key, Value]:
+    def get(self, keys: Iterable[Key], read: Callable[[list[Key]], Mapping[Key, Value]]) -> dict[Key, Value]:
         """The values of all keys, in their order, each once; ``read`` gives those not yet kept.
 
         :param read: called at most once; a key it leaves out is not kept and not returned.

@@ -26,9 +26,7 @@ from notehop.indexing.stores.layout import CatalogAddress, IndexLayout, read_jso
 from notehop.indexing.stores.rows import Batch, Vectored
 from notehop.indexing.stores.schema import CHUNKS, META, METADATA, SCHEMA_VERSION
 
-_HEAD = select(META).where(
-    META.c.key.in_(("schema", "generation", "identity", "fingerprint", "commit"))
-)
+_HEAD = select(META).where(META.c.key.in_(("schema", "generation", "identity", "fingerprint", "commit")))
 """What tells one state of a catalog from any other, also where a server lost some."""
 
 
@@ -145,8 +143,7 @@ class CatalogSnapshot(CatalogReads):
                 if head != self._head:
                     self._let_go()
                     raise IndexFailure(
-                        f"{self.label}: the connection was lost, and the index went on meanwhile; "
-                        "try again"
+                        f"{self.label}: the connection was lost, and the index went on meanwhile; try again"
                     ) from exc
                 return fetched(self._connection, query, values)
 

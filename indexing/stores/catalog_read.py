@@ -36,16 +36,7 @@ from notehop.indexing.stores.rows import (
     NoteStatus,
     Vectored,
 )
-from notehop.indexing.stores.schema import (
-    ATTACHMENTS,
-    CHANGES,
-    CHUNKS,
-    LABELS,
-    LINKS,
-    META,
-    NOTES,
-    VECTORS,
-)
+from notehop.indexing.stores.schema import ATTACHMENTS, CHANGES, CHUNKS, LABELS, LINKS, META, NOTES, VECTORS
 
 Value = TypeVar("Value")
 
@@ -90,9 +81,7 @@ class Counts:
     links: Mapping[str, int]
 
 
-def fetched(
-    connection: Connection, query: Query, values: Iterable[str] | None = None
-) -> Sequence[ResultRow]:
+def fetched(connection: Connection, query: Query, values: Iterable[str] | None = None) -> Sequence[ResultRow]:
     """All rows of a query; see :meth:`CatalogReads._fetch`."""
     if values is None:
         return connection.execute(query).all()
@@ -136,8 +125,7 @@ class CatalogReads(ABC):
         notes, links = (
             {str(name): int(count) for name, count in sorted(map(tuple, self._fetch(query)))}
             for query in (
-                select(column, func.count()).group_by(column)
-                for column in (NOTES.c.status, LINKS.c.status)
+                select(column, func.count()).group_by(column) for column in (NOTES.c.status, LINKS.c.status)
             )
         )
         [[chunks]] = self._fetch(select(func.count()).select_from(CHUNKS))
@@ -225,9 +213,7 @@ class CatalogReads(ABC):
         rows = self._of_paths(query, table.path, paths)
         return self._made(lambda row: ChunkKey(*row), rows, _PLACE)
 
-    def chunk_tokens(
-        self, ids: Iterable[ChunkId] | None = None
-    ) -> Iterator[tuple[ChunkId, FieldTokens]]:
+    def chunk_tokens(self, ids: Iterable[ChunkId] | None = None) -> Iterator[tuple[ChunkId, FieldTokens]]:
         """The tokens of all chunks, or of those named, by id; IndexDamaged while iterating."""
         query = select(CHUNKS.c.id, CHUNKS.c.tokens)
         if ids is None:
@@ -315,9 +301,7 @@ class CatalogReads(ABC):
     def said_in(self, ids: Iterable[ChunkId]) -> dict[ChunkId, tuple[str, ...]]:
         """Id -> what a chunk says: names of its note, headings, text; for those that are there."""
         note, chunk = NOTES.c, CHUNKS.c
-        query = select(
-            chunk.id, note.title, note.path, note.aliases, chunk.heading_path, chunk.text
-        )
+        query = select(chunk.id, note.title, note.path, note.aliases, chunk.heading_path, chunk.text)
         query = query.join(NOTES, note.path == chunk.path).where(among(chunk.id))
 
         def said(row: ResultRow) -> tuple[ChunkId, tuple[str, ...]]:

@@ -20,25 +20,8 @@ from sqlalchemy.engine import Connection
 from notehop.indexing.graph.files import link_name
 from notehop.indexing.stores.database import among, damaged, listed, storable
 from notehop.indexing.stores.filter_labels import label_rows
-from notehop.indexing.stores.rows import (
-    Batch,
-    ChunkRow,
-    FieldTokens,
-    LinkRow,
-    NoteRow,
-    NoteStatus,
-    Vectored,
-)
-from notehop.indexing.stores.schema import (
-    ATTACHMENTS,
-    CHANGES,
-    CHUNKS,
-    LABELS,
-    LINKS,
-    META,
-    NOTES,
-    VECTORS,
-)
+from notehop.indexing.stores.rows import Batch, ChunkRow, FieldTokens, LinkRow, NoteRow, NoteStatus, Vectored
+from notehop.indexing.stores.schema import ATTACHMENTS, CHANGES, CHUNKS, LABELS, LINKS, META, NOTES, VECTORS
 from notehop.indexing.vault.properties import modified_in
 
 _AS_TEXT: dict[str, Any] = {"ensure_ascii": False, "separators": (",", ":")}
@@ -215,9 +198,7 @@ def write_batch(connection: Connection, batch: Batch, generation: int, commit: s
 
 def put_meta(connection: Connection, entries: Mapping[str, Any]) -> None:
     """Set entries of the table ``meta``; a value must be JSON-able."""
-    rows = [
-        {"key": key, "value": json.dumps(value, sort_keys=True)} for key, value in entries.items()
-    ]
+    rows = [{"key": key, "value": json.dumps(value, sort_keys=True)} for key, value in entries.items()]
     _delete(connection, META.c.key, entries)
     _insert(connection, META, rows)
 
@@ -252,9 +233,7 @@ def _touch(connection: Connection, touch: Mapping[str, tuple[int, int]]) -> None
         if old.status is NoteStatus.INDEXED and modified_in(old.front_matter) is None:
             new = replace(new, modified=mtime_ns / 1e9)
             again.append(new)
-        rows.append(
-            {"at_path": new.path, "size": size, "mtime_ns": mtime_ns, "modified": new.modified}
-        )
+        rows.append({"at_path": new.path, "size": size, "mtime_ns": mtime_ns, "modified": new.modified})
     if rows:
         connection.execute(update(NOTES).where(NOTES.c.path == bindparam("at_path")), rows)
     _delete(connection, LABELS.c.path, [note.path for note in again])

@@ -168,9 +168,7 @@ Write = Callable[[IndexLayout, Callable[[], bool]], str | None]
 
 
 def update_mirror(
-    layout: IndexLayout,
-    interrupted: Callable[[], bool] = lambda: False,
-    write: Write = write_in_child,
+    layout: IndexLayout, interrupted: Callable[[], bool] = lambda: False, write: Write = write_in_child
 ) -> str | None:
     """Bring the mirror to the generation of the run that ended last; one that fails is filled anew.
 
@@ -211,9 +209,7 @@ def write_mirror(layout: IndexLayout) -> None:
         settings = Settings(_env_file=None, anonymized_telemetry=False)
         client: Any = chromadb.PersistentClient(str(layout.chroma), settings)
         with closing(client):
-            collection = client.get_or_create_collection(
-                COLLECTION, embedding_function=None, metadata=_GRAPH
-            )
+            collection = client.get_or_create_collection(COLLECTION, embedding_function=None, metadata=_GRAPH)
             paths = None if state is None else view.changed_paths(state.generation)
             for part in slices(paths or [], _AT_ONCE):
                 collection.delete(where={"document_id": {"$in": list(part)}})

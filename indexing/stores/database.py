@@ -10,16 +10,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sqlalchemy import (
-    Column,
-    ColumnElement,
-    Integer,
-    Text,
-    bindparam,
-    create_engine,
-    event,
-    inspect,
-)
+from sqlalchemy import Column, ColumnElement, Integer, Text, bindparam, create_engine, event, inspect
 from sqlalchemy.engine import Connection
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.ext.compiler import compiles
@@ -46,9 +37,7 @@ _REFUSED = (
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 
-def open_database(
-    address: CatalogAddress, *, create: bool = False, read_only: bool = False
-) -> Database:
+def open_database(address: CatalogAddress, *, create: bool = False, read_only: bool = False) -> Database:
     """The database at an address, which may be made with ``create``.
 
     :raises IndexMissing: if it is not there and is not to be made.
@@ -69,9 +58,7 @@ def translated(
     try:
         yield
     except UnicodeEncodeError as exc:
-        raise errors.IndexFailure(
-            f"{label}: half of a surrogate pair can be neither kept nor asked"
-        ) from exc
+        raise errors.IndexFailure(f"{label}: half of a surrogate pair can be neither kept nor asked") from exc
     except (SQLAlchemyError, sqlite3.Error, UnicodeDecodeError) as exc:
         raise failure(exc, label, writing=writing) from exc
 

@@ -131,8 +131,7 @@ class IndexLayout:
             return self.root
         except OSError as exc:
             raise IndexFailure(
-                f"{self.current}: cannot be read ({exc.strerror or exc}); mend the permissions of "
-                "the folder"
+                f"{self.current}: cannot be read ({exc.strerror or exc}); mend the permissions of the folder"
             ) from exc
         return self.root / name if _MADE_ANEW.fullmatch(name) else self.root
 
@@ -169,9 +168,7 @@ class IndexLayout:
         made = (
             one
             for one in self.root.iterdir()
-            if one != home
-            and _MADE_ANEW.fullmatch(one.name)
-            and not (one / self.marker.name).is_file()
+            if one != home and _MADE_ANEW.fullmatch(one.name) and not (one / self.marker.name).is_file()
         )
         former = (self.root / name for name in _FORMER)
         return [*made, *(path for path in (*first, *former) if path.exists())]
@@ -266,9 +263,7 @@ class IndexLayout:
                 )
                 crash_points.point("index-marker-written")
             except (FileExistsError, NotADirectoryError) as exc:
-                raise UsageError(
-                    f"{self.root}: is no folder; name another one with --index-dir"
-                ) from exc
+                raise UsageError(f"{self.root}: is no folder; name another one with --index-dir") from exc
 
 
 @contextmanager

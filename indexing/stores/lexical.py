@@ -166,10 +166,7 @@ class LexicalIndex:
         return replace(self, segments=tuple(segments))
 
     def top(
-        self,
-        tokens: Sequence[str] | Mapping[str, float],
-        k: int,
-        allowed: Collection[ChunkId] | None = None,
+        self, tokens: Sequence[str] | Mapping[str, float], k: int, allowed: Collection[ChunkId] | None = None
     ) -> list[tuple[ChunkId, float]]:
         """Rank the chunks that hold any of ``tokens``.
 
@@ -189,9 +186,7 @@ class LexicalIndex:
         weights = tokens if isinstance(tokens, Mapping) else Counter(tokens)
         numbers = {token: self.frequency(token) for token in weights}
         gains = {
-            token: weights[token] * idf(n, len(self)) * self._boosts
-            for token, n in numbers.items()
-            if n
+            token: weights[token] * idf(n, len(self)) * self._boosts for token, n in numbers.items() if n
         }
         found: list[tuple[Segment, npt.NDArray[np.int64], npt.NDArray[np.float64]]] = []
         for segment in self.segments:
@@ -273,6 +268,4 @@ def _compacted(segments: Iterable[Segment], most: int) -> tuple[Segment, ...]:
         if groups[-1] and sum(one.living for one in groups[-1]) + segment.living > most:
             groups.append([])
         groups[-1].append(segment)
-    return tuple(
-        group[0] if len(group) == 1 and group[0].is_whole else joined(group) for group in groups
-    )
+    return tuple(group[0] if len(group) == 1 and group[0].is_whole else joined(group) for group in groups)

@@ -52,9 +52,7 @@ class Segment:
     places: Mapping[ChunkId, int]
 
     @classmethod
-    def of(
-        cls, ids: list[ChunkId], terms: Iterable[str], keys: Ints, counts: Ints, lengths: Ints
-    ) -> Segment:
+    def of(cls, ids: list[ChunkId], terms: Iterable[str], keys: Ints, counts: Ints, lengths: Ints) -> Segment:
         """A segment of counted documents; ``keys`` are ``(term * documents + document) * fields +
         field``, ascending, and ``terms`` in the order in which they number them."""
         numbered = {term: number for number, term in enumerate(terms)}

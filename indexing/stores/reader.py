@@ -294,9 +294,7 @@ class Reader(AbstractContextManager["Reader"]):
         )
 
 
-def _of_chunks(
-    keys: Iterable[ChunkKey],
-) -> tuple[dict[ChunkId, str], dict[str, tuple[ChunkId, ...]]]:
+def _of_chunks(keys: Iterable[ChunkKey]) -> tuple[dict[ChunkId, str], dict[str, tuple[ChunkId, ...]]]:
     """The note of each chunk, and the chunks of each note, in order."""
     path_by_id: dict[ChunkId, str] = {}
     ids_by_path: dict[str, tuple[ChunkId, ...]] = {}

@@ -54,9 +54,7 @@ class Tokenizer:
 
     def __init__(self, language: str = "en") -> None:
         if language not in LANGUAGES:
-            raise SettingsError(
-                f"lexical.language is {language!r}; it can be auto, {', '.join(LANGUAGES)}"
-            )
+            raise SettingsError(f"lexical.language is {language!r}; it can be auto, {', '.join(LANGUAGES)}")
         self.language = language
         latin = _LATIN.get(language, language)
         none = frozenset[str]()
@@ -229,9 +227,7 @@ WITHIN = 0.1
 KIN = 0.6  # the same of what is no compound, but a word of its family (allergisch, Allergie)
 PART = 0.4  # weight of a word that is part of a compound asked for
 MOST = 16  # compounds looked for a word, the commonest first: a word in more is too common to tell
-_WORD = (
-    4  # letters of a word that is looked for in compounds: shorter ones stand in too many others
-)
+_WORD = 4  # letters of a word that is looked for in compounds: shorter ones stand in too many others
 _PIECE = 3  # letters of the shortest piece that the vault has as a word of its own (Rat-haus)
 _UNKNOWN = 5  # letters from which a piece may be a word that the vault has not
 # Between the pieces: Arbeit-s-zimmer, Stern-en-himmel, Kind-er-garten, Hund-e-hütte; Dutch and
@@ -272,9 +268,7 @@ def _are_kin(token: str, other: str) -> bool:
 class _Compounds:
     """Which compounds a vault has. ``small`` words are no pieces of any."""
 
-    def __init__(
-        self, small: frozenset[str], stem: Callable[[str], str], words: LexicalIndex
-    ) -> None:
+    def __init__(self, small: frozenset[str], stem: Callable[[str], str], words: LexicalIndex) -> None:
         self._small, self._stem, self._words = small, stem, words
 
     def holding(self, token: str) -> list[str]:
@@ -299,9 +293,7 @@ class _Compounds:
             for cut in range(_WORD, len(token) - _WORD + 1):
                 first, last = token[:cut], token[cut:]
                 between = other.removeprefix(first).removesuffix(last)
-                if f"{first}{between}{last}" == other and any(
-                    map(self._is_known, _without_link(between))
-                ):
+                if f"{first}{between}{last}" == other and any(map(self._is_known, _without_link(between))):
                     found.append(other)
         return found
 

@@ -72,8 +72,7 @@ _MARKS = (
     "\u20d0-\u20ff\ufe20-\ufe2f\ufeff"
 )
 _EMOJI = (
-    "\u231a-\u23ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001f1e5\U0001f200-\U0001f3fa"
-    "\U0001f400-\U0001faff"
+    "\u231a-\u23ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001f1e5\U0001f200-\U0001f3fa\U0001f400-\U0001faff"
 )
 _APOSTROPHES = "'\u2018\u2019\u02bc\u2032"
 _HYPHENS = "\\-\u2010\u2011"
@@ -100,9 +99,7 @@ _UNICODE = re.compile(
     )
 )
 _UNSPACED_START = re.compile(rf"[{UNSPACED}]")
-_TIDY = str.maketrans(
-    dict.fromkeys("\u2018\u2019\u02bc\u2032", "'") | dict.fromkeys("\u2010\u2011", "-")
-)
+_TIDY = str.maketrans(dict.fromkeys("\u2018\u2019\u02bc\u2032", "'") | dict.fromkeys("\u2010\u2011", "-"))
 # English contractions: what is dropped with its apostrophe (the note's -> note, we'll -> we) and
 # what loses the apostrophe alone (don't -> dont, as it is often typed).
 _DROPPED_ENDING = re.compile(r"'(?:s|re|ll|ve|m|d)$", re.IGNORECASE)

@@ -8,23 +8,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, zip_longest
 
-from notehop.indexing.vault.markdown_blocks import (
-    TEMPLATE_LINE,
-    Piece,
-    PlacedState,
-    TextBlock,
-    is_wrapped,
-)
+from notehop.indexing.vault.markdown_blocks import TEMPLATE_LINE, Piece, PlacedState, TextBlock, is_wrapped
 from notehop.indexing.vault.markdown_inline import Inline
-from notehop.indexing.vault.model import (
-    Block,
-    CommentLinks,
-    Edit,
-    Heading,
-    Lines,
-    Link,
-    PropertyValue,
-)
+from notehop.indexing.vault.model import Block, CommentLinks, Edit, Heading, Lines, Link, PropertyValue
 from notehop.indexing.vault.plain import LinkText, OffsetMap, clipped, sentence_spans, words
 from notehop.indexing.vault.properties import TAG_CHARACTERS, inline_fields, is_tag
 
@@ -176,8 +162,7 @@ def _no_text(block: TextBlock, text: str) -> Iterator[Piece]:
         yield from (
             found.span()
             for found in _TAG_LINE.finditer(text)
-            if (found.start() or block.item is None)
-            and all(is_tag(word[1:]) for word in found[0].split())
+            if (found.start() or block.item is None) and all(is_tag(word[1:]) for word in found[0].split())
         )
 
 

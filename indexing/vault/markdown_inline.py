@@ -220,19 +220,13 @@ def _html_tag(state: InlineState, _silent: bool) -> bool:
     closes, has_values = tag.startswith("</"), "=" in tag
     # "a<b and c>d" compares, and "List<a>" is a type.
     alone = found is not None and tag[found.end() :].strip() in (">", "/>")
-    opens = (
-        bool(_ELEMENT.fullmatch(name)) and alone and (len(name) > 1 or f"</{name}" in src.lower())
-    )
+    opens = bool(_ELEMENT.fullmatch(name)) and alone and (len(name) > 1 or f"</{name}" in src.lower())
     if name and (opens or closes or has_values):
         alt = _ALT.search(tag) if name == "img" else None
         shown = " " if name == "br" else (alt[1] or alt[2] or "") if alt else ""
         if tag.lower() == "<sup>" and _POWER.match(src, start - 1 if start else 0, state.pos + 1):
             shown = "^"
-        if (
-            closes
-            and name == "span"
-            and _APART.match(src[max(0, start - 2) : start] + src[state.pos :][:1])
-        ):
+        if closes and name == "span" and _APART.match(src[max(0, start - 2) : start] + src[state.pos :][:1]):
             shown = " "
         state.edit(start, state.pos, " ".join(shown.split()) or shown)
     return True

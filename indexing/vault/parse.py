@@ -51,9 +51,7 @@ def parse_markdown(path: str, data: bytes, *, comment_links: CommentLinks = "inl
     body_start = lines.start(first_line) if rest.strip() else len(text)
     body = read_body(text, lines, [(first_line, len(lines))], comment_links=comment_links)
     sections = [
-        lines.start(one.line)
-        for one in body.headings
-        if one.level <= SPLITTING_RANKS and not one.fact
+        lines.start(one.line) for one in body.headings if one.level <= SPLITTING_RANKS and not one.fact
     ]
     if body_start < len(text) and sections[:1] != [body_start]:
         sections.insert(0, body_start)
@@ -105,9 +103,7 @@ def decode(path: str, data: bytes) -> tuple[str, list[str]]:
             # Positions count from behind the mark that "utf-8-sig" drops: same line either way.
             line = data.count(b"\n", 0, exc.start) + 1
             text = data.decode("utf-8-sig", errors="replace")
-            warnings.append(
-                f"{path}:{line}: bytes that are not UTF-8 were replaced; save the note as UTF-8"
-            )
+            warnings.append(f"{path}:{line}: bytes that are not UTF-8 were replaced; save the note as UTF-8")
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     return text.replace("\0", "\ufffd"), warnings  # as CommonMark has it
 
@@ -153,9 +149,7 @@ def read_note(root: Path, file: FileEntry, known_hash: str, *, comment_links: Co
     except OSError as exc:
         reason = exc.strerror or exc
         if exc.errno not in _OF_THE_FILE:  # one that is gone the next walk counts as deleted
-            what = (
-                "it was just deleted" if exc.errno == errno.ENOENT else f"{reason}; check the disk"
-            )
+            what = "it was just deleted" if exc.errno == errno.ENOENT else f"{reason}; check the disk"
             return Read(file, problem=f"cannot be read now: {what}", away=True)
         return Read(file, problem=f"cannot be read: {reason}; check its permissions")
     file = replace(file, size=stat.st_size, mtime_ns=stat.st_mtime_ns)

@@ -52,12 +52,7 @@ PartsRead = tuple[list[Part], list[str]]  # of a file, and warnings, which follo
 
 
 def assemble(
-    path: str,
-    data: bytes,
-    parts: Iterable[Part],
-    warnings: Iterable[str],
-    *,
-    comment_links: CommentLinks,
+    path: str, data: bytes, parts: Iterable[Part], warnings: Iterable[str], *, comment_links: CommentLinks
 ) -> Note:
     """Make a note whose sections are the parts; an open code block of one hides nothing of the next."""
     text = ""
@@ -274,11 +269,7 @@ def _outline(name: str, value: object, depth: int = 0) -> Iterator[str]:
     if isinstance(value, Mapping | list):
         pairs = value.items() if isinstance(value, Mapping) else (("", one) for one in value)
         below = depth + bool(name)
-        inside = [
-            line
-            for key, one in pairs
-            for line in _outline(_IN_WORDS.get(key, _flat(key)), one, below)
-        ]
+        inside = [line for key, one in pairs for line in _outline(_IN_WORDS.get(key, _flat(key)), one, below)]
         if name and inside:
             yield label
         yield from inside

@@ -103,9 +103,7 @@ _LINKS = re.compile(
     r"|!?\[([^\]\n]{0,300})\]\([^)\n]{0,2000}\)"
 )
 # Longer ones would be looked for from each mark.
-_HIGHLIGHT = re.compile(
-    _CODE + r"|(?<![A-Za-z0-9=])==(?=[^\s=])(.{1,200}?)(?<=[^\s=])==(?![A-Za-z0-9=])"
-)
+_HIGHLIGHT = re.compile(_CODE + r"|(?<![A-Za-z0-9=])==(?=[^\s=])(.{1,200}?)(?<=[^\s=])==(?![A-Za-z0-9=])")
 # A mark whose other half was cut off.
 _UNPAIRED = re.compile(r"(?:\*\*|==|~~)(?=\w)|(?<=[\w.!?])(?:\*\*|==|~~)|`|!?\[\[|\]\]")
 
@@ -223,9 +221,7 @@ _MONTH = re.compile(
     r"|(?:[Aa]pril|[Aa]ugust|[Ss]eptember|[Nn]ovember)\s+(?:19|20|21)\d\d)(?!\w)"
 )
 # `am 2. September`, `im 3. Stock`: behind these words of German and Danish a number is an ordinal.
-_ORDINAL = re.compile(
-    r"(?:\b(?:im|zum|vom|beim|dem|den|der|die|das)|(?<!\bI )\b[Aa]m)\s+\d{1,2}\.\s*\Z"
-)
+_ORDINAL = re.compile(r"(?:\b(?:im|zum|vom|beim|dem|den|der|die|das)|(?<!\bI )\b[Aa]m)\s+\d{1,2}\.\s*\Z")
 _NO_NOUN = re.compile(
     r"(?:dann|danach|daher|da|sie|er|es|wir|ihr|ich|man|beide|die|der|das|und|aber|nicht|spater|sonst)\b",
     re.IGNORECASE,
@@ -266,9 +262,7 @@ _MARKS = re.compile(
     r"|[*+][ \t]*)$",
     re.M,
 )
-_BULLET = re.compile(
-    rf"[ \t>]*(?:[-*+]|\d{{1,9}}[.)])[ \t]+(?:\[.\][ \t]+)?|[ \t]*>(?!{MORE})[ \t]?"
-)
+_BULLET = re.compile(rf"[ \t>]*(?:[-*+]|\d{{1,9}}[.)])[ \t]+(?:\[.\][ \t]+)?|[ \t]*>(?!{MORE})[ \t]?")
 _EMPHASIS = re.compile(r"(\*\*|__|==|~~)(?=\S)(.+?)(?<=\S)\1")
 
 

@@ -52,9 +52,7 @@ _TYPES = ("type", "page type", "pagetype", "note type", "notetype")
 _NO = ("false", "no", "off", "0")
 _YES = ("true", "yes", "on", "1")
 _NOTHING = ("", "~", "null")
-_BROKEN_KEY = re.compile(
-    r"^[ \t{,?-]*[\"']?(private|notehop)[\"']?[ \t]*:(.*(?:\n[ \t]+\S.*)*)", re.I | re.M
-)
+_BROKEN_KEY = re.compile(r"^[ \t{,?-]*[\"']?(private|notehop)[\"']?[ \t]*:(.*(?:\n[ \t]+\S.*)*)", re.I | re.M)
 
 # Keys by their words, folded; `imdbId` and `area_ha` have two.
 _WORDS = re.compile(r"[^\W\d_]+")
@@ -81,9 +79,7 @@ _MEANT = {
 _BLANKS = ("{{", "<%")  # how what a template leaves to be filled in begins
 
 # UUIDs, milliseconds since the epoch, `20231104093012`.
-_FOR_PROGRAMS = re.compile(
-    r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|1\d{12}(?:\.\d+)?|20\d{12}"
-)
+_FOR_PROGRAMS = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|1\d{12}(?:\.\d+)?|20\d{12}")
 _SERIAL = re.compile(r"[0-9A-Za-z_]{16,}")
 _WIKILINK = re.compile(r"!?\[\[([^\[\]|]*)(?:\|([^\[\]]*))?\]\]")
 _MARKDOWN_LINK = re.compile(r"!?\[([^\[\]]+)\]\([^()\s]+\)")
@@ -145,18 +141,14 @@ def inline_fields(line: str) -> Iterator[tuple[str, str, Stretch]]:
     if "::" not in line or _TASK_LINE.match(line):
         return
     seen = _UNSEEN.sub(lambda hidden: " " * len(hidden[0]), line)
-    found = sorted(
-        (one for kind in _BRACKETED for one in kind.finditer(seen)), key=lambda one: one.start()
-    )
+    found = sorted((one for kind in _BRACKETED for one in kind.finditer(seen)), key=lambda one: one.start())
     for one in found or filter(None, [_LINE_FIELD.match(seen)]):
         start, end = one.span("value")
         if (value := line[start:end].strip(" \t*_~")) and len(one["key"].split()) <= _KEY_WORDS:
             yield one["key"].strip(), value, one.span("field")
 
 
-def with_fields(
-    front_matter: Mapping[str, Any], fields: Iterable[tuple[str, str]]
-) -> dict[str, Any]:
+def with_fields(front_matter: Mapping[str, Any], fields: Iterable[tuple[str, str]]) -> dict[str, Any]:
     """The properties of a note, which those fields of its text join whose keys are not among them and
     mean nothing of their own, such as tags and dates."""
     known, joining = {_name(str(key)) for key in front_matter}, dict[str, tuple[str, list[str]]]()
@@ -224,8 +216,7 @@ def _listed(entry: Any) -> list[Any]:
 def _excluded(front_matter: FrontMatter) -> str | None:
     """Why the owner keeps the note out: what is not plainly harmless, not read, or said twice, protects."""
     written = [
-        (_name(key), "" if value is None else str(value))
-        for key, value in front_matter.values.items()
+        (_name(key), "" if value is None else str(value)) for key, value in front_matter.values.items()
     ]
     written += [(_name(key), "said twice") for _, key in front_matter.repeated]
     written += [

@@ -147,9 +147,7 @@ class VaultEvents:
 
     def _take_up(self, changes: Iterable[tuple[Change, str]]) -> None:
         for kind, path in changes:
-            if path in (APP_SETTINGS, OWN_SETTINGS) or (
-                path == APP_FOLDER and kind != Change.modified
-            ):
+            if path in (APP_SETTINGS, OWN_SETTINGS) or (path == APP_FOLDER and kind != Change.modified):
                 self._paths.add(EVERYTHING)
             if not is_hidden(path):
                 self._paths.add(path)

@@ -63,9 +63,7 @@ def test_a_status_question_finds_the_last_news_and_the_hub(
 
 
 @pytest.mark.parametrize("entry", STATUS, ids=lambda entry: str(entry["id"]))
-def test_the_answer_to_it_stands_on_what_is_true_now(
-    vault: VaultHandle, entry: dict[str, Any]
-) -> None:
+def test_the_answer_to_it_stands_on_what_is_true_now(vault: VaultHandle, entry: dict[str, Any]) -> None:
     answer, expect = vault.ask(entry["question"]), entry["expect"]
     assert answer.citations[0].path == expect["latest"]
     text = [part.text for part in (*answer.sources, *answer.connected_notes)]

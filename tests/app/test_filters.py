@@ -106,9 +106,7 @@ def test_filters_alone_list_the_newest_notes_without_a_model(
 
 
 def test_text_and_fields_say_the_same(vault: VaultHandle) -> None:
-    written = vault.search(
-        'gate tag:fish path:Topics -type:book lead:x "tide gate"', connected={"max": 0}
-    )
+    written = vault.search('gate tag:fish path:Topics -type:book lead:x "tide gate"', connected={"max": 0})
     fields = {"tag": "fish", "path": "Topics", "phrases": "tide gate", "not": {"type": "book"}}
     given = vault.search(
         "gate tide gate", filters={**fields, "properties": {"lead": "x"}}, connected={"max": 0}
@@ -141,9 +139,7 @@ def test_text_that_looks_like_a_filter(vault: VaultHandle) -> None:
     assert "no note has the property colour" in warning
     assert vault.search("note: elvers at the tide gate, C++", top_k=1).warnings == []
     assert (
-        vault.search(
-            "colour:green elvers at the tide gate of Pell Sluice", literal=True, top_k=1
-        ).warnings
+        vault.search("colour:green elvers at the tide gate of Pell Sluice", literal=True, top_k=1).warnings
         == []
     )
 

@@ -15,12 +15,8 @@ NOTES = {
         "Der Kessel pfeift, sobald das Wasser kocht. Einmal im Monat muss er mit Essig entkalkt "
         "werden, sonst schmeckt alles nach Stein.\n"
     ),
-    "Haustür.md": (
-        "Das Schloss klemmt bei Frost. Ein Tropfen Graphit hilft, Fett macht es nur schlimmer.\n"
-    ),
-    "Щенок.md": (
-        "Щенок боится грома и прячется под кровать. Ветеринар велел не гладить его в это время.\n"
-    ),
+    "Haustür.md": ("Das Schloss klemmt bei Frost. Ein Tropfen Graphit hilft, Fett macht es nur schlimmer.\n"),
+    "Щенок.md": ("Щенок боится грома и прячется под кровать. Ветеринар велел не гладить его в это время.\n"),
     "出差.md": "去上海的高铁早上八点从南站出发,记得带身份证。票已经买好,二等座靠窗。\n",
     "茶.md": "乌龙茶要用九十五度的水,绿茶八十度就够,太烫会发苦。\n",
     "家賃.md": "家賃は毎月末日までに大家さんの口座に振り込むこと。\n",

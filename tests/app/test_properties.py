@@ -67,8 +67,7 @@ def test_a_card_answers(cards: VaultHandle, question: str, says: str) -> None:
 
 @pytest.mark.parametrize("results", ["chunks", "notes"])
 @pytest.mark.parametrize(
-    "query",
-    ["empty idea", "Empty idea", "Only a rule", "rating", "sourdough", "path:/ show", "path:/"],
+    "query", ["empty idea", "Empty idea", "Only a rule", "rating", "sourdough", "path:/ show", "path:/"]
 )
 def test_what_says_nothing_is_no_hit(vault: VaultHandle, query: str, results: str) -> None:
     found = vault.search(query.replace("path:/ ", "").replace("path:/", "after:1990"), top_k=50,
@@ -84,9 +83,7 @@ def test_what_is_private_or_for_programs_is_nowhere(vault: VaultHandle) -> None:
         for query in ("safe code rating", "id 16n2qbhtcnrblwxmx3deglu", "4711", "after:1990")
     )
     assert not [said for said in ("4711", "Secret", "{{rating") if said in told]
-    assert "16n2qbhtcnrblwxmx3deglu" not in "".join(
-        hit.text for hit in vault.search("id", top_k=50).hits
-    )
+    assert "16n2qbhtcnrblwxmx3deglu" not in "".join(hit.text for hit in vault.search("id", top_k=50).hits)
 
 
 def test_lists_by_filters_alone_put_templates_last(vault: VaultHandle) -> None:
@@ -96,9 +93,7 @@ def test_lists_by_filters_alone_put_templates_last(vault: VaultHandle) -> None:
     assert asked == ["Templates/Show.md"]
 
 
-def test_a_changed_property_is_not_shown_and_a_moved_one_is_with_its_new_lines(
-    tmp_path: Path,
-) -> None:
+def test_a_changed_property_is_not_shown_and_a_moved_one_is_with_its_new_lines(tmp_path: Path) -> None:
     note = tmp_path / "Vault" / "Shows/Futurama.md"
     with opened_with(tmp_path, NOTES) as opened:
         note.write_text(NOTES["Shows/Futurama.md"].replace("---\nid", "---\nuid: a\nid", 1))

@@ -45,9 +45,7 @@ def edges(demo: tuple[Path, Path]) -> Iterator[Edges]:
 
 
 def hits(found: Any) -> list[tuple[str, str, tuple[int, int], str]]:
-    return [
-        (one["path"], one["heading"], tuple(one["lines"]), one["text"]) for one in found["hits"]
-    ]
+    return [(one["path"], one["heading"], tuple(one["lines"]), one["text"]) for one in found["hits"]]
 
 
 def places(found: list[Any]) -> list[tuple[str, str, tuple[int, int]]]:

@@ -57,9 +57,7 @@ def test_a_port_that_something_else_has_is_no_server_of_ours(
 def test_a_taken_port_says_what_else_can_be_done() -> None:
     with (
         socket.create_server(("127.0.0.1", 0)) as other,
-        pytest.raises(
-            product.NotehopError, match=r"another program.*name another with --port, or --port 0"
-        ),
+        pytest.raises(product.NotehopError, match=r"another program.*name another with --port, or --port 0"),
     ):
         product.listen("127.0.0.1", other.getsockname()[1])
 

@@ -55,21 +55,13 @@ def _texts(layout: product.IndexLayout) -> list[str]:
             if link.sentence_id
         }
     texts = {
-        row.embedded_hash: product.embedded_text(titles[row.path], row.heading_path, row.text)
-        for row in rows
+        row.embedded_hash: product.embedded_text(titles[row.path], row.heading_path, row.text) for row in rows
     }
     return [*texts.values(), *said.values()]
 
 
 def test_a_run_without_changes(large: Large) -> None:
-    command = [
-        sys.executable,
-        "-m",
-        "notehop.indexing",
-        large.vault,
-        "--index-dir",
-        large.layout.root,
-    ]
+    command = [sys.executable, "-m", "notehop.indexing", large.vault, "--index-dir", large.layout.root]
     seconds = []
     for _ in range(3):
         started = perf_counter()

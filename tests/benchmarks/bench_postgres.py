@@ -78,10 +78,7 @@ def test_servers_beside_a_file(server: PostgresServer, chroma: ChromaRun, tmp_pa
     for name, took in changes.items():
         say(f"one change until readers see it, {name}", f"p50 {1e3 * p50(took):.0f} ms")
     both = settings["server"].with_overrides({"vectors.engine": "chroma", "chroma.url": chroma.url})
-    assert product.update_served_mirror(layouts["server"], both, progress=product.Silent()) == (
-        True,
-        (),
-    )
+    assert product.update_served_mirror(layouts["server"], both, progress=product.Silent()) == (True, ())
     queries = [prose(seed)(6) for seed in range(30)]
     with (
         open_vault(vault, index_dir=layouts["file"].root, settings=settings["file"]) as near,

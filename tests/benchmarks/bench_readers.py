@@ -137,11 +137,7 @@ def compare(urls: list[str], pids: list[int], server: PostgresServer, queries: l
             rates[count].append(found / SECONDS)
             by_processor[count].append(found / spent["readers"])
             cores = ", ".join(f"{name} {one / SECONDS:.2f}" for name, one in spent.items())
-            say(
-                f"{count} of the readers",
-                f"{found / SECONDS:.0f} a second, p50 {half:.0f} ms",
-                cores,
-            )
+            say(f"{count} of the readers", f"{found / SECONDS:.0f} a second, p50 {half:.0f} ms", cores)
     for name, some in (("", rates), (", by processor time of the readers", by_processor)):
         ratios = [two / one for one, two in zip(some[1], some[2], strict=True)]
         say(f"two / one{name}", f"{p50(ratios):.2f}", "" if name else "budget 1.8")

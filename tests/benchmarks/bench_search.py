@@ -107,10 +107,7 @@ def test_cold_search(large: Large, stock: Path) -> None:
     notehop = Path(sys.executable).with_name("notehop")
     module = [sys.executable, "-m", "tests.benchmarks.stock"]
     commands = {
-        "notehop": [
-            *(notehop, "search", query),
-            *("--vault", large.vault, "--index-dir", large.layout.root),
-        ],
+        "notehop": [*(notehop, "search", query), *("--vault", large.vault, "--index-dir", large.layout.root)],
         "bare": [*module, "bare", large.layout.root, query],
         "stock": [*module, "stock", stock, query],
     }

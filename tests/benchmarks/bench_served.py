@@ -95,9 +95,7 @@ def test_a_served_index(tmp_path: Path, chroma: ChromaRun) -> None:
     write_index(layout, CHUNKS)
     print()
     say("passages", f"{CHUNKS:,}, written in {perf_counter() - started:.0f} s")
-    settings = product.load_settings(
-        overrides={"chroma.url": chroma.url, "vectors.engine": "chroma"}
-    )
+    settings = product.load_settings(overrides={"chroma.url": chroma.url, "vectors.engine": "chroma"})
     started = perf_counter()
     assert product.update_served_mirror(layout, settings, progress=product.Silent()) == (True, ())
     took = perf_counter() - started
@@ -134,10 +132,7 @@ def test_a_served_index(tmp_path: Path, chroma: ChromaRun) -> None:
     say("served / memory", f"{ratio(samples, 'served', 'memory'):.1f}")
     say("every vector from the catalog, without the server", f"{1000 * scanned:.0f} ms")
     share = np.mean(
-        [
-            len({*one} & {*other}) / len(one)
-            for one, other in zip(near["memory"], near["served"], strict=True)
-        ]
+        [len({*one} & {*other}) / len(one) for one, other in zip(near["memory"], near["served"], strict=True)]
     )
     firsts = np.mean(
         [one[:10] == other[:10] for one, other in zip(near["memory"], near["served"], strict=True)]
@@ -147,10 +142,7 @@ def test_a_served_index(tmp_path: Path, chroma: ChromaRun) -> None:
     say("recall@100 as status shows it", f"{state.recall:.4f}", "budget 0.99")
     for name, url in (("in memory", ""), ("served", chroma.url)):
         told = subprocess.run(
-            [sys.executable, "-c", MEMORY, str(layout.root), url],
-            capture_output=True,
-            check=True,
-            text=True,
+            [sys.executable, "-c", MEMORY, str(layout.root), url], capture_output=True, check=True, text=True
         )
         say(f"memory of a reader, vectors {name}", f"{float(told.stdout):.0f} MB")
     assert share >= 0.99

@@ -34,9 +34,7 @@ LAG = 50
 
 @dataclass(slots=True)
 class Tally:
-    milliseconds: dict[str, list[float]] = field(
-        default_factory=lambda: {route: [] for route in ROUTES}
-    )
+    milliseconds: dict[str, list[float]] = field(default_factory=lambda: {route: [] for route in ROUTES})
     replies: dict[tuple[str, str], Any] = field(default_factory=dict)
     """What was told first, which all others have to be told too: by route and query."""
     wrong: list[str] = field(default_factory=list)

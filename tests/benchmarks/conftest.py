@@ -13,9 +13,7 @@ NOTES = 10_000
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption(
-        "--notes", default="1000,10000", help="measure at these numbers of notes: 1000,100000"
-    )
+    parser.addoption("--notes", default="1000,10000", help="measure at these numbers of notes: 1000,100000")
 
 
 @pytest.fixture

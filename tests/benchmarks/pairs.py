@@ -10,9 +10,7 @@ Samples = dict[str, list[float]]
 """Name -> milliseconds, an entry a round."""
 
 
-def in_turns(
-    runs: Mapping[str, Callable[[str], object]], queries: Sequence[str], rounds: int = 2
-) -> Samples:
+def in_turns(runs: Mapping[str, Callable[[str], object]], queries: Sequence[str], rounds: int = 2) -> Samples:
     """Time every run on every query, in turns; the first query is a warm-up of each.
 
     Who begins moves on with each query: what runs after a heavy neighbour finds cold caches.

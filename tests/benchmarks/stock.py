@@ -32,9 +32,7 @@ def make_stock(layout: Any, folder: Path) -> None:
     for node in nodes:
         node.embedding = vectors[node.node_id]
     client = _client(folder)
-    store = ChromaVectorStore(
-        chroma_collection=client.create_collection("stock", embedding_function=None)
-    )
+    store = ChromaVectorStore(chroma_collection=client.create_collection("stock", embedding_function=None))
     for start in range(0, len(nodes), client.get_max_batch_size()):
         store.add(nodes[start : start + client.get_max_batch_size()])
 
@@ -57,10 +55,7 @@ def stock_search(folder: Path) -> Callable[[str], object]:
     embed = HuggingFaceEmbedding(str(installed_file(BUNDLED_NAME).parent), device="cpu")
     index = VectorStoreIndex.from_vector_store(store, embed_model=embed)
     fusion = QueryFusionRetriever(
-        [
-            index.as_retriever(similarity_top_k=TOP_K),
-            BM25Retriever.from_persist_dir(str(folder / "bm25")),
-        ],
+        [index.as_retriever(similarity_top_k=TOP_K), BM25Retriever.from_persist_dir(str(folder / "bm25"))],
         llm=MockLLM(),
         similarity_top_k=SHOWN,
         num_queries=1,
@@ -91,9 +86,7 @@ def _client(folder: Path) -> Any:
     import chromadb
     from chromadb.config import Settings as ChromaSettings
 
-    return chromadb.PersistentClient(
-        str(folder), settings=ChromaSettings(anonymized_telemetry=False)
-    )
+    return chromadb.PersistentClient(str(folder), settings=ChromaSettings(anonymized_telemetry=False))
 
 
 def _cold(kind: str, folder: Path, query: str) -> None:

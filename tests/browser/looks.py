@@ -19,11 +19,7 @@ class Look:
     touch: bool = False
 
 
-LOOKS = {
-    "light": Look(),
-    "dark": Look(theme="dark"),
-    "phone": Look(width=390, height=844, touch=True),
-}
+LOOKS = {"light": Look(), "dark": Look(theme="dark"), "phone": Look(width=390, height=844, touch=True)}
 
 
 @dataclass(slots=True)
@@ -116,7 +112,5 @@ def assert_accessible(page: Page | Frame) -> None:
 
 
 def assert_fits(page: Page) -> None:
-    wide = page.evaluate(
-        "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-    )
+    wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
     assert wide <= 0, f"the page is {wide} px wider than the window"

@@ -59,9 +59,7 @@ def test_the_answer_comes_word_by_word(visit_guarded: Visit, slow: SlowLLM) -> N
     slow.let(100)
     expect(answer).to_have_attribute("aria-busy", "false")
     expect(answer.locator("strong")).to_have_text("trap")
-    expect(answer.locator("a.cite").first).to_have_attribute(
-        "aria-label", "Source 1: " + _title(page, 1)
-    )
+    expect(answer.locator("a.cite").first).to_have_attribute("aria-label", "Source 1: " + _title(page, 1))
     assert "[19]" not in answer.inner_text()
     expect(page.locator(".made")).to_contain_text("Written by scripted from the sources below")
     assert_accessible(page)

@@ -160,9 +160,7 @@ def test_search(visit: Visit, look: Look) -> None:
     paths = results.locator(".card").evaluate_all("all => all.map(one => one.dataset.path)")
     assert len(paths) == len(set(paths)) > 3
 
-    page.get_by_label("Search", exact=True).fill(
-        'tide gates path:Projects -path:"Projects/Shell Line"'
-    )
+    page.get_by_label("Search", exact=True).fill('tide gates path:Projects -path:"Projects/Shell Line"')
     expect(page.locator(".chip", has_text="-path:")).to_be_visible()
     places = results.locator(".card").evaluate_all("all => all.map(one => one.dataset.path)")
     assert places
@@ -201,9 +199,7 @@ def test_capture(visit: Visit, look: Look, demo: tuple[Path, Path]) -> None:
     link = page.evaluate("navigator.clipboard.readText()")
     assert copy.get_attribute("aria-label") == f"Copy {link}"
     # The old way, where a page is not secure.
-    page.evaluate(
-        "navigator.clipboard.writeText('').then(() => {navigator.clipboard.writeText = null})"
-    )
+    page.evaluate("navigator.clipboard.writeText('').then(() => {navigator.clipboard.writeText = null})")
     copy.click()
     page.wait_for_timeout(200)
     assert page.evaluate("navigator.clipboard.readText()") == link
@@ -218,9 +214,7 @@ def test_capture(visit: Visit, look: Look, demo: tuple[Path, Path]) -> None:
 def test_graph(visit: Visit, look: Look) -> None:
     page = visit("#/graph?around=Pipit", look).page
     nodes = page.locator("a.node")
-    expect(page.locator("a.node.seed")).to_have_attribute(
-        "aria-label", re.compile(r"Pipit, \d+ links")
-    )
+    expect(page.locator("a.node.seed")).to_have_attribute("aria-label", re.compile(r"Pipit, \d+ links"))
     assert nodes.count() > 5
     expect(nodes.last).to_have_class("node seed")  # above the others, with its name
     checked(page)
@@ -299,9 +293,10 @@ def test_the_theme_is_the_systems(visit: Visit) -> None:
     page.emulate_media(color_scheme="light")
     assert page.evaluate(paper) != dark
     page.emulate_media(reduced_motion="reduce")
-    assert page.evaluate(
-        "getComputedStyle(document.querySelector('.toast')).transitionDuration"
-    ) in ("0s", "0s, 0s")
+    assert page.evaluate("getComputedStyle(document.querySelector('.toast')).transitionDuration") in (
+        "0s",
+        "0s, 0s",
+    )
 
 
 def test_a_server_that_is_gone(visit: Visit) -> None:

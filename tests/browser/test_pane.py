@@ -71,9 +71,7 @@ def done(page: Page, says: str) -> None:
     expect(pane(page).locator("#said")).to_have_text(says)
 
 
-@pytest.mark.parametrize(
-    "window", ["light", pytest.param("dark", marks=pytest.mark.slow)], indirect=True
-)
+@pytest.mark.parametrize("window", ["light", pytest.param("dark", marks=pytest.mark.slow)], indirect=True)
 def test_related_notes_of_the_open_note(app: Open, request: pytest.FixtureRequest) -> None:
     dark = "dark" in request.node.name
     page = app(dark=dark)
@@ -199,9 +197,7 @@ def test_a_server_that_is_not_there(app: Open) -> None:
 
 def test_a_note_that_is_not_indexed(app: Open) -> None:
     page = app()
-    page.evaluate(
-        "app.vault.files.set('New.md', {path: 'New.md', basename: 'New', extension: 'md'})"
-    )
+    page.evaluate("app.vault.files.set('New.md', {path: 'New.md', basename: 'New', extension: 'md'})")
     for tab in ("related", "suggest"):
         page.evaluate("app.workspace.show('New.md')")
         command(page, tab)
@@ -210,9 +206,7 @@ def test_a_note_that_is_not_indexed(app: Open) -> None:
 
 
 def test_a_pane_that_does_not_load(app: Open, window: BrowserContext) -> None:
-    window.add_init_script(
-        "const real = setTimeout; setTimeout = (call, ms) => real(call, ms / 10)"
-    )
+    window.add_init_script("const real = setTimeout; setTimeout = (call, ms) => real(call, ms / 10)")
     page = app()
     expect(pane(page).get_by_role("heading", level=1)).to_have_text("Hollin Reach")
     window.unroute("**/pane")
@@ -281,9 +275,7 @@ def test_messages_of_others_are_not_heard(app: Open) -> None:
     page = app()
     expect(pane(page).get_by_role("heading", level=1)).to_have_text("Hollin Reach")
     # The plugin, from the window itself: the right words from the wrong place.
-    page.evaluate(
-        "(own) => postMessage({notehop: 'link', note: own, path: 'Hubs/Home.md'}, '*')", NOTE
-    )
+    page.evaluate("(own) => postMessage({notehop: 'link', note: own, path: 'Hubs/Home.md'}, '*')", NOTE)
     # From the frame: the right place, and no words of its list.
     for message in HOSTILE:
         pane(page).locator("body").evaluate(

@@ -197,12 +197,8 @@ def test_what_is_no_host(host: str) -> None:
 TOKEN = "0123456789abcdef-swordfish"
 
 
-@pytest.mark.parametrize(
-    "text", ["short", "a" * 15, "swordfish swordfish", "swordfish-swordfish-ü"]
-)
-def test_what_is_no_token_is_refused_and_not_shown(
-    text: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize("text", ["short", "a" * 15, "swordfish swordfish", "swordfish-swordfish-ü"])
+def test_what_is_no_token_is_refused_and_not_shown(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NOTEHOP_SERVER__TOKEN", TOKEN)
     assert server_token(load_settings().server) == TOKEN
     monkeypatch.setenv("NOTEHOP_SERVER__TOKEN", text)
@@ -235,10 +231,6 @@ def test_it_is_off_before_a_library_is_loaded(module: str, said: str | None) -> 
         f"print({{name: os.environ[name] for name in {list(SWITCHES)}}})"
     )
     told = subprocess.run(
-        [sys.executable, "-c", tells],
-        env={**kept, **given},
-        capture_output=True,
-        text=True,
-        check=True,
+        [sys.executable, "-c", tells], env={**kept, **given}, capture_output=True, text=True, check=True
     )
     assert told.stdout.strip() == str(SWITCHES)

@@ -43,9 +43,7 @@ def run(case: Mapping[str, Any]) -> list[product.ResolvedLink]:
     texts |= case.get("notes", {})
     texts[source] = case["text"]
     notes = {
-        path: product.parse_note(
-            path, text.encode(), comment_links=case.get("comment_links", "inline")
-        )
+        path: product.parse_note(path, text.encode(), comment_links=case.get("comment_links", "inline"))
         for path, text in texts.items()
     }
     files = product.VaultFiles(
@@ -84,9 +82,7 @@ def wanted(expected: Mapping[str, Any]) -> dict[str, Any]:
     for key in ("lines", "candidates"):
         if isinstance(always.get(key), list):
             always[key] = tuple(always[key])
-    return asdict(Expected(**always)) | {
-        key: expected[key] for key in WHERE_GIVEN & expected.keys()
-    }
+    return asdict(Expected(**always)) | {key: expected[key] for key in WHERE_GIVEN & expected.keys()}
 
 
 @pytest.mark.parametrize("case", CASES, ids=[f"{case['rule']}-{case['id']}" for case in CASES])

@@ -13,9 +13,7 @@ from tests.support.real_index import real_index
 
 
 @pytest.fixture(scope="module")
-def where(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> tuple[Path, Path]:
+def where(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """A vault of the ``NOTES`` of a test file, else the demo vault, and the folder of its index."""
     if not hasattr(request.module, "NOTES"):
         found: tuple[Path, Path] = request.getfixturevalue("demo")

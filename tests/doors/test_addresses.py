@@ -82,9 +82,7 @@ def test_a_program_hands_back_the_address_it_was_given(port: int, section: Any) 
         assert json.loads(read.body)["text"] == section.text, address
 
 
-@pytest.mark.parametrize(
-    ("address", "hint"), rows(__file__, "an_address_that_leads_nowhere_says_why")
-)
+@pytest.mark.parametrize(("address", "hint"), rows(__file__, "an_address_that_leads_nowhere_says_why"))
 def test_an_address_that_leads_nowhere_says_why(client: Agent, address: str, hint: str) -> None:
     failed, said = call(client, "read_note", note=address)
     assert failed

@@ -93,9 +93,7 @@ def test_news_come_before_what_a_property_calls_status(
 @pytest.mark.parametrize(
     ("question", "filed"), rows(__file__, "properties_are_quoted_where_one_is_asked_for")
 )
-def test_properties_are_quoted_where_one_is_asked_for(
-    vault: VaultHandle, question: str, filed: str
-) -> None:
+def test_properties_are_quoted_where_one_is_asked_for(vault: VaultHandle, question: str, filed: str) -> None:
     told = [one for one in quotes(vault, question) if re.match(r"“[a-z]+: ", one)]
     assert filed in " ".join(told) if filed else not told
 
@@ -171,8 +169,7 @@ def test_a_comparison_says_which_side_is_missing(vault: VaultHandle) -> None:
 
 
 @pytest.mark.parametrize(
-    ("question", "held"),
-    rows(__file__, "a_note_that_lacks_what_is_asked_for_is_near_and_no_answer"),
+    ("question", "held"), rows(__file__, "a_note_that_lacks_what_is_asked_for_is_near_and_no_answer")
 )
 def test_a_note_that_lacks_what_is_asked_for_is_near_and_no_answer(
     vault: VaultHandle, question: str, held: str
@@ -183,8 +180,7 @@ def test_a_note_that_lacks_what_is_asked_for_is_near_and_no_answer(
 
 
 @pytest.mark.parametrize(
-    ("question", "says"),
-    rows(__file__, "what_is_asked_for_to_the_letter_is_answered_where_it_stands"),
+    ("question", "says"), rows(__file__, "what_is_asked_for_to_the_letter_is_answered_where_it_stands")
 )
 def test_what_is_asked_for_to_the_letter_is_answered_where_it_stands(
     vault: VaultHandle, question: str, says: str
@@ -204,9 +200,7 @@ def test_of_a_comparison_of_two_known_things_nothing_is_missing(vault: VaultHand
     ("says", "mode"),
     [("The vault does not say.", "llm"), ("Siemens is led by nobody that I know of [1].", "llm")],
 )
-def test_a_language_model_is_told_and_decides(
-    demo: tuple[Path, Path], says: str, mode: str
-) -> None:
+def test_a_language_model_is_told_and_decides(demo: tuple[Path, Path], says: str, mode: str) -> None:
     """What was found is shown to it all the same: it may answer, or say that the vault does not."""
     model = ScriptedLLM(says=says)
     with open_vault(demo[0], index_dir=demo[1], llm=model) as opened:
@@ -231,9 +225,7 @@ def test_an_answer_says_how_sure_it_is(
 
 
 def test_a_program_is_no_instruction(tmp_path: Path) -> None:
-    program = (
-        "```ts\nPublishPod {\n    publish(notes) {\n        note = getNote(notes)\n    }\n}\n```\n"
-    )
+    program = "```ts\nPublishPod {\n    publish(notes) {\n        note = getNote(notes)\n    }\n}\n```\n"
     notes = {
         "Md publish.md": f"# Lifecycle\n{program}",
         "Publishing.md": "You publish your notes with `make publish`.\n",
@@ -246,12 +238,8 @@ def test_a_program_is_no_instruction(tmp_path: Path) -> None:
     assert sync.count("To sync the assets") == sync.count("make assets") == 1
 
 
-def test_a_note_answers_by_its_steps_its_text_and_only_then_by_what_frames_them(
-    tmp_path: Path,
-) -> None:
-    steps = (
-        "1. Rub the butter into the flour.\n2. Roll out the dough.\n3. Bake it for half an hour."
-    )
+def test_a_note_answers_by_its_steps_its_text_and_only_then_by_what_frames_them(tmp_path: Path) -> None:
+    steps = "1. Rub the butter into the flour.\n2. Roll out the dough.\n3. Bake it for half an hour."
     notes = {
         "Plum tart.md": "---\ntype: recipe\nrating: 7\n---\n"
         "Every summer I smell ripe plums somewhere and know that it is time to make this plum tart. "
@@ -284,11 +272,7 @@ def test_a_definition_is_the_sentence_that_says_what_it_is(tmp_path: Path) -> No
     with opened_with(tmp_path, notes) as opened:
         seed, proxy, boat = (
             opened.ask(question).answer.split("\n\n")[1]
-            for question in (
-                "what are seeds",
-                "what is the proxy used for",
-                "who is paying for the boat",
-            )
+            for question in ("what are seeds", "what is the proxy used for", "who is paying for the boat")
         )
     assert seed.startswith("“A seed is a vault that somebody shares with others.”")
     assert proxy.startswith("“Proxy is a small server")

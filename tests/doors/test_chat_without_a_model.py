@@ -35,12 +35,8 @@ def test_a_follow_up_without_a_subject_is_about_the_last(
         assert answer.answer[slice(*claim.span)] == claim.text
 
 
-@pytest.mark.parametrize(
-    "follow_up", rows(__file__, "a_follow_up_with_its_own_subject_is_taken_as_it_is")
-)
-def test_a_follow_up_with_its_own_subject_is_taken_as_it_is(
-    vault: VaultHandle, follow_up: str
-) -> None:
+@pytest.mark.parametrize("follow_up", rows(__file__, "a_follow_up_with_its_own_subject_is_taken_as_it_is"))
+def test_a_follow_up_with_its_own_subject_is_taken_as_it_is(vault: VaultHandle, follow_up: str) -> None:
     talk = f"b{next(TALKS)}"
     vault.ask(FIRST, conversation_id=talk)
     answer = vault.ask(follow_up, conversation_id=talk)
@@ -51,9 +47,7 @@ def test_a_follow_up_with_its_own_subject_is_taken_as_it_is(
 
 
 @pytest.mark.parametrize(("asked", "question", "holds"), rows(__file__, "a_talk_goes_on"))
-def test_a_talk_goes_on(
-    vault: VaultHandle, asked: list[str], question: str | None, holds: str
-) -> None:
+def test_a_talk_goes_on(vault: VaultHandle, asked: list[str], question: str | None, holds: str) -> None:
     talk = f"e{next(TALKS)}"
     *_, answer = told = [vault.ask(one, conversation_id=talk) for one in asked]
     assert answer.conversation is not None
@@ -83,9 +77,7 @@ def test_in_the_terminal(demo: tuple[Path, Path]) -> None:
     assert shown.output.count("Taken as a question") == 1
 
 
-def test_a_subject_from_a_note_that_is_gone_is_forgotten(
-    demo: tuple[Path, Path], vault: VaultHandle
-) -> None:
+def test_a_subject_from_a_note_that_is_gone_is_forgotten(demo: tuple[Path, Path], vault: VaultHandle) -> None:
     asked = vault.ask("how does the gate that needs no electricity work?", conversation_id="f")
     note = demo[0] / asked.citations[0].path
     # With its time, for the vault is that of others.

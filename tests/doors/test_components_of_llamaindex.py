@@ -94,9 +94,7 @@ def test_a_commit_elsewhere_embeds_no_passage_anew(
     embedder = type(vault.embed_model)
     embed, embedded = embedder.embed_together, []
     monkeypatch.setattr(
-        embedder,
-        "embed_together",
-        lambda own, texts: (embedded.extend(texts), embed(own, texts))[1],
+        embedder, "embed_together", lambda own, texts: (embedded.extend(texts), embed(own, texts))[1]
     )
     vault.ask(QUESTION)
     before, generation = {*embedded}, vault.generation
@@ -125,10 +123,7 @@ def test_a_note_stays_connected_while_any_passage_that_is_linked_to_stands(tmp_p
 
 @pytest.mark.parametrize("how", ["file_path", "path", "no chunk of it"])
 def test_around_an_index_of_ones_own(
-    folders: tuple[Path, Path],
-    vault: product.VaultHandle,
-    caplog: pytest.LogCaptureFixture,
-    how: str,
+    folders: tuple[Path, Path], vault: product.VaultHandle, caplog: pytest.LogCaptureFixture, how: str
 ) -> None:
     folder = folders[0]
     if how == "file_path":
@@ -147,9 +142,7 @@ def test_around_an_index_of_ones_own(
     )
     with caplog.at_level(logging.WARNING):
         hits = engine.query(QUESTION).source_nodes
-        graph = product.GraphEnhancedRetriever(
-            mine, vault.view, expansion=product.PRESETS["aggressive"]
-        )
+        graph = product.GraphEnhancedRetriever(mine, vault.view, expansion=product.PRESETS["aggressive"])
         reached = [hit.node.metadata.get("expanded_from") for hit in graph.retrieve("mill")]
     if how == "no chunk of it":
         assert {hit.node.metadata.get("role") for hit in hits} == {"source"}

@@ -61,9 +61,7 @@ def model(url: str, tmp_path: Path, **settings: object) -> LLM:
         "llm.timeout_s": 20,
         "llm.retries": 0,
     }
-    chosen = load_settings(
-        overrides=values | {f"llm.{name}": value for name, value in settings.items()}
-    )
+    chosen = load_settings(overrides=values | {f"llm.{name}": value for name, value in settings.items()})
     return ProviderLLM(chosen, tmp_path)
 
 
@@ -99,9 +97,7 @@ def endless_json(send: Send) -> None:
         pytest.param(endless_json, False, id="JSON"),
     ],
 )
-def test_a_reply_without_end_is_given_up(
-    tmp_path: Path, say: Callable[[Send], None], stream: bool
-) -> None:
+def test_a_reply_without_end_is_given_up(tmp_path: Path, say: Callable[[Send], None], stream: bool) -> None:
     begun = time.monotonic()
     with serving(say) as url, pytest.raises(ProviderError, match="given up after 1,200,000 bytes"):
         ask(url, tmp_path, stream=stream, max_tokens=100)

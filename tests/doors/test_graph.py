@@ -35,21 +35,14 @@ def test_the_handle_and_the_command_line_have_the_same_graph(tmp_path: Path) -> 
     with open_place(place) as vault:
         ours = vault.graph()
         assert sorted(ours) == ["A.md", "B.md", "C.md"]
-        assert pairs(ours) == [
-            ("A.md", "A.md"),
-            ("A.md", "B.md"),
-            ("A.md", "B.md"),
-            ("B.md", "C.md"),
-        ]
+        assert pairs(ours) == [("A.md", "A.md"), ("A.md", "B.md"), ("A.md", "B.md"), ("B.md", "C.md")]
         assert ours.nodes["A.md"]["tags"] == ("x",)
         assert {one["fragment"] for one in ours["A.md"]["B.md"].values()} == {None, "Part"}
         ours.remove_node("A.md")  # is the caller's
         assert "A.md" in vault.graph()
         whole = pairs(vault.graph())
     where = "--index-dir", str(place.layout.root)
-    graphml = nx.read_graphml(
-        io.BytesIO(printed(place.vault, *where, "--format", "graphml").encode())
-    )
+    graphml = nx.read_graphml(io.BytesIO(printed(place.vault, *where, "--format", "graphml").encode()))
     assert pairs(graphml) == whole
     assert graphml.nodes["B.md"]["title"] == "B"
     [link] = graphml.get_edge_data("B.md", "C.md").values()

@@ -99,9 +99,7 @@ def kept(monkeypatch: pytest.MonkeyPatch) -> InMemorySpanExporter:
     return kept
 
 
-def test_no_span_of_the_process_carries_a_note(
-    port: int, vault: Path, kept: InMemorySpanExporter
-) -> None:
+def test_no_span_of_the_process_carries_a_note(port: int, vault: Path, kept: InMemorySpanExporter) -> None:
     with trace.get_tracer("host").start_as_current_span("of the host"):
         pass
     # A server of its own: the tracer is looked for when it starts.
@@ -141,14 +139,11 @@ def test_a_server_with_its_hands_full_says_that_it_is_up(
         return "At noon [1]."
 
     opened = open_vault(vault, index_dir=vault.parent / "index", llm=ScriptedLLM(tell=late))
-    settings = load_settings().with_overrides(
-        {"server.max_queries": 4, "server.max_waiting": many - 4}
-    )
+    settings = load_settings().with_overrides({"server.max_queries": 4, "server.max_waiting": many - 4})
     app = create_app(opened, settings.server)
     with serving(app) as full, ThreadPoolExecutor(many) as clients:
         questions = [
-            clients.submit(ask, full, "POST", "/query", {"query": "When is the launch?"})
-            for _ in range(many)
+            clients.submit(ask, full, "POST", "/query", {"query": "When is the launch?"}) for _ in range(many)
         ]
         until(lambda: len(app.state.workers._taken[True]) == many)
         health = ask(full, "GET", "/health")
@@ -192,7 +187,5 @@ def test_a_stream_says_what_stands_in_place_of_half_an_answer(
     assert names[-2:] == ["reset", "done"]
     written = ""
     for name, data in events:
-        written = {"token": written + data.get("text", ""), "reset": data.get("text", "")}.get(
-            name, written
-        )
+        written = {"token": written + data.get("text", ""), "reset": data.get("text", "")}.get(name, written)
     assert written == events[-1][1]["answer"]["answer"]

@@ -24,9 +24,7 @@ from tests.support.scripted_llm import ScriptedLLM
 
 pytestmark = pytest.mark.model
 
-LONG = " ".join(
-    f"Word {number} of what keeps this section apart from the next." for number in range(12)
-)
+LONG = " ".join(f"Word {number} of what keeps this section apart from the next." for number in range(12))
 
 NOTES = {
     "Daily/2026-10-04.md": "The oyster beds were dredged today. See [[Shell Line]].\n",
@@ -94,9 +92,7 @@ def test_a_node_says_where_it_belongs(vault: VaultHandle) -> None:
     assert told["file_path"] == told["path"] == "Projects/Shell Line.md"
     assert (told["tags"], told["type"]) == (["project", "coast/dyke"], "project")
     assert told["date"] == "2026-03-01T00:00:00"
-    assert told["uri"] == (
-        "obsidian://open?vault=My%20Vault&file=Projects%2FShell%20Line.md%23Budget"
-    )
+    assert told["uri"] == ("obsidian://open?vault=My%20Vault&file=Projects%2FShell%20Line.md%23Budget")
     shown = budget.get_content(MetadataMode.LLM)
     assert "path: Projects/Shell Line.md" in shown
     assert "coast/dyke" not in shown, "what only programs read is shown to no model"
@@ -142,9 +138,7 @@ FILTERED: dict[str, tuple[MetadataFilters, set[str]]] = {
 
 
 @pytest.mark.parametrize(("filters", "left"), FILTERED.values(), ids=FILTERED)
-def test_filters_of_llamaindex(
-    vault: VaultHandle, filters: MetadataFilters, left: set[str]
-) -> None:
+def test_filters_of_llamaindex(vault: VaultHandle, filters: MetadataFilters, left: set[str]) -> None:
     retriever = vault.retriever(top_k=8, connected={"max": 0}, filters=filters)
     assert {hit.node.metadata["path"] for hit in retriever.retrieve("oyster beds")} == left
     response = vault.query_engine(filters=filters, connected={"max": 0}).query("oyster beds")
@@ -164,9 +158,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("filters", REFUSED.values(), ids=REFUSED)
-def test_a_filter_that_cannot_be_kept_is_refused(
-    vault: VaultHandle, filters: MetadataFilters
-) -> None:
+def test_a_filter_that_cannot_be_kept_is_refused(vault: VaultHandle, filters: MetadataFilters) -> None:
     with pytest.raises(QueryError, match="metadata filter"):
         vault.retriever(filters=filters)
 
@@ -193,9 +185,7 @@ def test_a_copy_asks_the_same_vault(vault: VaultHandle) -> None:
 
 
 @pytest.mark.parametrize("what", ["retriever", "query_engine"])
-def test_what_holds_a_vault_open_says_that_it_cannot_be_pickled(
-    vault: VaultHandle, what: str
-) -> None:
+def test_what_holds_a_vault_open_says_that_it_cannot_be_pickled(vault: VaultHandle, what: str) -> None:
     with pytest.raises(TypeError, match="of an open vault cannot be pickled; open the vault there"):
         pickle.dumps(getattr(vault, what)())
 

@@ -114,9 +114,7 @@ NOTES["Hut.md"] += (
 )
 NOTES["Bills/Oil.md"] = "---\nstate: paid\n---\nA gift.\n"
 NOTES["Bills/Oil.md"] = "---\nstate: paid\nversion: draft-2.4\n---\nA gift.\n"
-NOTES |= {
-    f"Crew/{n}.md": "---\nguild: rakers\nknown: 3\n---\nRakes the ash.\n" for n in ("Al", "Bea")
-}
+NOTES |= {f"Crew/{n}.md": "---\nguild: rakers\nknown: 3\n---\nRakes the ash.\n" for n in ("Al", "Bea")}
 NOTES |= {
     "Crew/Rakers.md": "Those who rake the ash of the big kiln, by turns.\n",
     "Crew/Guild of Nine.md": "| Seat | Holder |\n|---|---|\n| Clay | Ida |\n",
@@ -152,9 +150,7 @@ def test_all_notes_of_a_kind_are_named_and_cited(
     [
         *rows(__file__, "other_questions_are_answered_by_what_notes_say"),
         pytest.param("which projects " + "are active " * 700, id="many words"),
-        pytest.param(
-            "what did I do in March 2026 " + "and wrote " * 900, id="many words of a time"
-        ),
+        pytest.param("what did I do in March 2026 " + "and wrote " * 900, id="many words of a time"),
     ],
 )
 def test_other_questions_are_answered_by_what_notes_say(vault: VaultHandle, question: str) -> None:
@@ -175,9 +171,7 @@ def test_a_time_names_the_notes_of_it(vault: VaultHandle, question: str, titles:
 @pytest.mark.parametrize(
     "question", rows(__file__, "a_time_with_more_words_or_without_notes_narrows_nothing")
 )
-def test_a_time_with_more_words_or_without_notes_narrows_nothing(
-    vault: VaultHandle, question: str
-) -> None:
+def test_a_time_with_more_words_or_without_notes_narrows_nothing(vault: VaultHandle, question: str) -> None:
     answer = vault.ask(question)
     assert answer.filters == []
     assert not any("no note is dated" in one for one in (answer.answer, *answer.warnings))

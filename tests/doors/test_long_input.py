@@ -27,23 +27,7 @@ SLOWER = 6
 """Times as long as a query of words of the same length that one of signs may take; a pattern that
 tries all ways to share them out takes fifteen times as long."""
 
-RUNS = [
-    "[",
-    "![",
-    "[[",
-    "^[",
-    "[^a",
-    "[1](",
-    "[a](b)",
-    "*a",
-    "_a",
-    "==",
-    "$",
-    "`",
-    "> ",
-    "- [x] ",
-    "|",
-]
+RUNS = ["[", "![", "[[", "^[", "[^a", "[1](", "[a](b)", "*a", "_a", "==", "$", "`", "> ", "- [x] ", "|"]
 
 
 @pytest.mark.parametrize("run", RUNS)
@@ -65,9 +49,7 @@ def test_brackets_still_mean_what_they_meant(text: str, html: str) -> None:
 
 @pytest.mark.model
 @pytest.mark.parametrize("sign", ["-", ":", "a-", "[", '"'])
-def test_a_query_that_is_a_run_of_signs_is_answered_soon(
-    vault: product.VaultHandle, sign: str
-) -> None:
+def test_a_query_that_is_a_run_of_signs_is_answered_soon(vault: product.VaultHandle, sign: str) -> None:
     vault.warm()
     words, signs = ("ab " * LENGTH)[:LENGTH], (sign * LENGTH)[:LENGTH]
     assert seconds(vault, signs) < SLOWER * seconds(vault, words)
@@ -82,8 +64,7 @@ def seconds(vault: product.VaultHandle, text: str) -> float:
 
 @pytest.mark.model
 @pytest.mark.parametrize(
-    "question",
-    ["What is the status of Hollin Reach?", "status - Hollin Reach", "status: Hollin Reach"],
+    "question", ["What is the status of Hollin Reach?", "status - Hollin Reach", "status: Hollin Reach"]
 )
 def test_a_dash_in_a_question_is_no_run(vault: product.VaultHandle, question: str) -> None:
     assert vault.search(question).intent == "status"

@@ -81,9 +81,7 @@ print(answer.sources[0].path)
 
 
 @pytest.mark.slow
-def test_models_of_datamodel_code_generator_read_a_reply(
-    url: str, document: Path, tmp_path: Path
-) -> None:
+def test_models_of_datamodel_code_generator_read_a_reply(url: str, document: Path, tmp_path: Path) -> None:
     run(
         *("-m", "datamodel_code_generator", "--input", str(document), "--output", "made_models.py"),
         *("--input-file-type", "openapi", "--output-model-type", "pydantic_v2.BaseModel"),

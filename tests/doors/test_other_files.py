@@ -92,12 +92,7 @@ def test_files_and_labelled_edges_of_a_canvas_are_links(place: Place) -> None:
     assert found == {
         ("embed", "Plan.md", "Money", "Plan > Money"),
         ("link", "Plan.md", "Money", "pays for the pier → Plan > Money"),
-        (
-            "link",
-            "Reading.md",
-            None,
-            "The lighthouse keeper is Morwenna Tregear #people, says Reading.",
-        ),
+        ("link", "Reading.md", None, "The lighthouse keeper is Morwenna Tregear #people, says Reading."),
     }
 
 
@@ -167,8 +162,7 @@ HOSTILE = {
     "i.base": (
         b"a: &a [1,1,1,1,1,1,1,1,1]\n"
         + b"".join(
-            b"%c: &%c [%s]\n" % (at + 1, at + 1, b",".join([b"*%c" % at] * 9))
-            for at in range(97, 107)
+            b"%c: &%c [%s]\n" % (at + 1, at + 1, b",".join([b"*%c" % at] * 9)) for at in range(97, 107)
         ),
         "more than 1,000,000 characters",
     ),

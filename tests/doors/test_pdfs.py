@@ -128,9 +128,7 @@ def test_a_page_is_found_and_cited(place: product.Place) -> None:
 def test_a_link_to_a_page_leads_there_and_text_of_a_page_is_only_text(place: product.Place) -> None:
     with opened(place) as vault:
         links = vault.note("Key").links
-        assert {(link.status, link.target) for link in links} == {
-            ("resolved", "Attachments/Tides.pdf")
-        }
+        assert {(link.status, link.target) for link in links} == {("resolved", "Attachments/Tides.pdf")}
         page = vault.note("Tides.pdf#page=3")
         assert (page.section, page.links, page.tags) == ("Page 3", [], [])
         assert "dredger" in page.text
@@ -152,9 +150,7 @@ def test_a_changed_pdf_shows_nothing_until_it_is_indexed(tmp_path: Path) -> None
         assert all(hit.path != "Tides.pdf" for hit in vault.search("harbour master").hits)
 
 
-def test_one_that_became_too_large_is_not_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_one_that_became_too_large_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     place = indexed(tmp_path, {"Tides.pdf": TIDES})
     with opened(place) as vault:
         assert "dredger" in vault.note("Tides.pdf").text
@@ -195,9 +191,7 @@ def test_pages_and_time_have_limits() -> None:
     assert "1 of 3 pages were read" in warnings[0]
     with pytest.raises(ValueError, match=r"has no text on its 2 pages: .*\(OCR\).*; 2 of 3 pages"):
         product.read_pdf(pdf(["", "", "x"]), pages=2)
-    with pytest.raises(
-        ValueError, match=r"0 of 1 pages were read: reading it took longer than 0\.5 s"
-    ):
+    with pytest.raises(ValueError, match=r"0 of 1 pages were read: reading it took longer than 0\.5 s"):
         product.read_pdf(pdf(["x"], {0: endless()}), seconds=0.5)
 
 

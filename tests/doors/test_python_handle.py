@@ -54,9 +54,7 @@ def test_filters_and_connected_are_any_mapping(vault: product.VaultHandle) -> No
     assert paths(found) == {"Daily/2026-10-04.md", "Daily/2026-10-05.md"}
 
 
-def test_two_retrievers_of_one_vault_keep_the_filters_of_their_query(
-    vault: product.VaultHandle,
-) -> None:
+def test_two_retrievers_of_one_vault_keep_the_filters_of_their_query(vault: product.VaultHandle) -> None:
     both = [vault.retriever(), vault.retriever(intent="discovery")]
     fused = QueryFusionRetriever(both, llm=ScriptedLLM(), num_queries=1, use_async=False)
     engine = product.NotehopQueryEngine(fused, vault.synthesizer())
@@ -104,9 +102,7 @@ def test_the_vector_of_another_model_is_no_reason_to_find_less(
     assert "embedded anew" in caplog.text
 
 
-def test_a_retriever_logs_its_warnings(
-    vault: product.VaultHandle, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_retriever_logs_its_warnings(vault: product.VaultHandle, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING):
         assert vault.retriever().retrieve("oyster beds tag:nothing-has-it") == []
     assert "tag:nothing-has-it" in caplog.text
@@ -193,9 +189,7 @@ def test_an_index_of_ones_own_of_the_nodes_of_the_vault(vault: product.VaultHand
     assert all(node.embedding for node in nodes)
     mine = VectorStoreIndex(nodes, embed_model=vault.embed_model).as_retriever()
     hits = mine.retrieve("oyster beds")
-    found = vault.connected_notes(top_k=1, order="rank").postprocess_nodes(
-        hits, query_str="oyster beds"
-    )
+    found = vault.connected_notes(top_k=1, order="rank").postprocess_nodes(hits, query_str="oyster beds")
     assert {hit.node.node_id for hit in hits} <= {node.node_id for node in nodes}
     assert [hit.node.metadata["role"] for hit in found].count("source") >= 1
 

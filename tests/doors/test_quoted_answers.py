@@ -93,8 +93,7 @@ def test_what_a_linked_note_says_is_quoted_as_a_source_of_its_own(vault: VaultHa
 
 
 @pytest.mark.parametrize(
-    ("question", "missing"),
-    rows(__file__, "where_nothing_answers_that_is_said_and_which_words_no_note_has"),
+    ("question", "missing"), rows(__file__, "where_nothing_answers_that_is_said_and_which_words_no_note_has")
 )
 def test_where_nothing_answers_that_is_said_and_which_words_no_note_has(
     vault: VaultHandle, question: str, missing: list[str]
@@ -172,9 +171,7 @@ village = vault_of_rows(__file__, "village")
 
 
 @pytest.mark.parametrize(("question", "begins", "says", "never"), rows(__file__, "of_a_village"))
-def test_of_a_village(
-    village: VaultHandle, question: str, begins: str, says: str, never: str
-) -> None:
+def test_of_a_village(village: VaultHandle, question: str, begins: str, says: str, never: str) -> None:
     """Titles and lines together, times that are no dates, and the year that is asked for."""
     told = village.ask(question).answer
     assert told.startswith(begins)

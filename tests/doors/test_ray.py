@@ -48,8 +48,7 @@ TOKEN = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
 
 
 @pytest.mark.parametrize(
-    ("address", "code", "told"),
-    rows(__file__, "an_address_that_is_none_and_a_machine_that_nobody_named"),
+    ("address", "code", "told"), rows(__file__, "an_address_that_is_none_and_a_machine_that_nobody_named")
 )
 def test_an_address_that_is_none_and_a_machine_that_nobody_named(
     demo: tuple[Path, Path], tmp_path: Path, address: str, code: int, told: str
@@ -70,18 +69,14 @@ def test_a_node_elsewhere_gets_nothing_until_it_or_its_cluster_is_named(
     nodes = [_described("a", "127.0.0.1", CPU=4.0), _described("b", "198.51.100.7", CPU=4.0)]
     monkeypatch.setitem(sys.modules, "ray", SimpleNamespace(nodes=lambda: nodes))
     told: list[str] = []
-    cluster = product.RayCluster(
-        product.RayAddress.of(address), product.Hosts(allowed), told.append
-    )
+    cluster = product.RayCluster(product.RayAddress.of(address), product.Hosts(allowed), told.append)
     if refused:
         with pytest.raises(product.ProviderError, match=r"198\.51\.100\.7 is not this machine"):
             cluster.slots("auto")
         assert not told
     else:
         assert [slot.node for slot in (*cluster.slots("auto"), *cluster.slots("auto"))] == [*"abab"]
-        assert told == [
-            f"passages of your notes go to 198.51.100.7 (Ray cluster at {address})"
-        ]  # once
+        assert told == [f"passages of your notes go to 198.51.100.7 (Ray cluster at {address})"]  # once
 
 
 @pytest.mark.parametrize(
@@ -93,9 +88,7 @@ def test_a_worker_with_another_release_or_model_refuses(
     settings = product.load_settings().embedding
     wanted = {**product.model_identity(settings), **other}
     with pytest.raises(product.ModelError, match=told):
-        product.EmbeddingWorker(release or version("notehop"), settings.model_dump(), wanted).embed(
-            ["a"]
-        )
+        product.EmbeddingWorker(release or version("notehop"), settings.model_dump(), wanted).embed(["a"])
 
 
 def _described(

@@ -51,8 +51,7 @@ class Three:
 def three(tmp_path_factory: pytest.TempPathFactory) -> Three:
     root = tmp_path_factory.mktemp("three")
     vaults = [
-        write_notes(root / name, notes)
-        for name, notes in (("Home", HOME), ("At Work", WORK), ("Bare", HOME))
+        write_notes(root / name, notes) for name, notes in (("Home", HOME), ("At Work", WORK), ("Bare", HOME))
     ]
     variables = {"HOME": str(root), "XDG_DATA_HOME": str(root / "data")}
     with pytest.MonkeyPatch.context() as patched:
@@ -76,9 +75,7 @@ def url(three: Three) -> Iterator[str]:
         yield found
 
 
-def ask(
-    url: str, path: str, body: dict[str, Any] | None = None, token: str | None = MAIN
-) -> httpx.Response:
+def ask(url: str, path: str, body: dict[str, Any] | None = None, token: str | None = MAIN) -> httpx.Response:
     headers = {} if token is None else {"Authorization": f"Bearer {token}"}
     method = "GET" if body is None else "POST"
     return httpx.request(method, url + path, json=body, headers=headers, timeout=60)
@@ -159,9 +156,7 @@ def test_a_token_of_one_vault_is_told_of_that_alone(url: str) -> None:
 
 
 @pytest.mark.usefixtures("url")
-def test_commands_find_the_server_of_their_vault(
-    three: Three, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_commands_find_the_server_of_their_vault(three: Three, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in three.variables.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setattr("notehop.app.services.open_vault.open_place", not_here)
@@ -260,9 +255,7 @@ def test_what_makes_no_sense_is_refused(three: Three, given: list[str], says: st
     assert says in told.stderr
 
 
-def test_tokens_of_vaults_need_one_of_the_server(
-    three: Three, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_tokens_of_vaults_need_one_of_the_server(three: Three, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NOTEHOP_TOKEN_AT_WORK", OWN)
     told = call("serve", "--port", "0", f"--vault={three.work}")
     assert told.exit_code == 2

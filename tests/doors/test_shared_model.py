@@ -107,10 +107,7 @@ def test_a_model_that_a_disk_has_harmed_is_not_asked_and_comes_from_the_cache(
         raise InterruptedError
 
     monkeypatch.setattr("notehop.indexing.embed.torch_embedding.load_bulk", torch)
-    with (
-        open_vault(tmp_path / "first", index_dir=flipped) as vault,
-        pytest.raises(InterruptedError),
-    ):
+    with open_vault(tmp_path / "first", index_dir=flipped) as vault, pytest.raises(InterruptedError):
         vault.search("when is the tide?")
     assert asked
     without_export(monkeypatch)

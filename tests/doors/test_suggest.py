@@ -40,9 +40,7 @@ def vault(tmp_path: Path) -> Iterator[product.VaultHandle]:
         yield opened
 
 
-def told(
-    vault: product.VaultHandle, note: str | None = None, limit: int = 20
-) -> list[product.Suggestion]:
+def told(vault: product.VaultHandle, note: str | None = None, limit: int = 20) -> list[product.Suggestion]:
     return vault.suggest(note, limit).suggestions
 
 
@@ -149,10 +147,7 @@ def test_a_list_of_the_whole_vault_has_what_is_named_anywhere(tmp_path: Path) ->
         "Bram Teague.md": "Knows clay.\n",
         "errors.md": "What goes wrong.\n",
         "2026-03-02.md": "Rain.\n",
-        **{
-            f"Tide {n}.md": f"Low water {n}, and Bram Teague stands at mark {n}.\n"
-            for n in (1, 2, 3)
-        },
+        **{f"Tide {n}.md": f"Low water {n}, and Bram Teague stands at mark {n}.\n" for n in (1, 2, 3)},
         "Log.md": "Of errors on 2026-03-02 nothing; see [[utils.ts]].\n",
         "Parts.md": "Bolts of [[utils.ts]].\n",
     }
@@ -229,9 +224,7 @@ def test_where_nothing_is_missing(tmp_path: Path) -> None:
 
 
 @pytest.mark.model
-def test_links_that_were_taken_out_are_suggested_again(
-    demo: tuple[Path, Path], tmp_path: Path
-) -> None:
+def test_links_that_were_taken_out_are_suggested_again(demo: tuple[Path, Path], tmp_path: Path) -> None:
     """A fifth of the linked pairs of the demo vault, whose words are left, as by who forgets the brackets."""
     with open_vault(demo[0], index_dir=demo[1]) as opened:
         links = [(*pair, data["line"]) for *pair, data in opened.graph().edges(data=True)]
@@ -243,9 +236,7 @@ def test_links_that_were_taken_out_are_suggested_again(
         if {source, target} in pairs:
             lines = (vault / source).read_text(encoding="utf-8").split("\n")
             words = link.sub(lambda found: found[2] or found[1].split("/")[-1], lines[line - 1])
-            (vault / source).write_text(
-                "\n".join([*lines[: line - 1], words, *lines[line:]]), "utf-8"
-            )
+            (vault / source).write_text("\n".join([*lines[: line - 1], words, *lines[line:]]), "utf-8")
     real_index(vault, tmp_path / "index")
     with open_vault(vault, index_dir=tmp_path / "index") as opened:
         found = [

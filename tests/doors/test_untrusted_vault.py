@@ -55,15 +55,9 @@ def refusal(vault: Path) -> str:
 # Variables of others
 
 
-@pytest.mark.parametrize(
-    ("name", "value"), rows(__file__, "a_variable_that_names_no_setting_is_a_warning")
-)
+@pytest.mark.parametrize(("name", "value"), rows(__file__, "a_variable_that_names_no_setting_is_a_warning"))
 def test_a_variable_that_names_no_setting_is_a_warning(
-    vault: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-    name: str,
-    value: str,
+    vault: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, name: str, value: str
 ) -> None:
     monkeypatch.setenv(name, value)
     assert sources(vault) == ["Atlas.md"]
@@ -75,17 +69,13 @@ def test_a_variable_that_names_no_setting_is_a_warning(
 def test_the_warning_is_on_standard_error_once(vault: Path) -> None:
     command = [sys.executable, "-m", "notehop", "links", "--vault", str(vault), "--json"]
     variables = {"NOTEHOP_PORT": "tcp://10.0.0.7:8765", "NOTEHOP_SERVICE_HOST": "10.0.0.7"}
-    found = subprocess.run(
-        command, env=os.environ | variables, capture_output=True, text=True, check=True
-    )
+    found = subprocess.run(command, env=os.environ | variables, capture_output=True, text=True, check=True)
     assert len(json.loads(found.stdout)) == 1
     (warning,) = found.stderr.splitlines()
     assert "passed over: NOTEHOP_PORT, NOTEHOP_SERVICE_HOST; " in warning
 
 
-def test_a_variable_with_a_wrong_value_is_still_refused(
-    vault: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_variable_with_a_wrong_value_is_still_refused(vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NOTEHOP_CONNECTED__MAX", "many")
     assert "NOTEHOP_CONNECTED__MAX: connected.max = 'many'" in refusal(vault)
 
@@ -93,9 +83,7 @@ def test_a_variable_with_a_wrong_value_is_still_refused(
 # What a vault's own file may set
 
 
-@pytest.mark.parametrize(
-    ("section", "line"), rows(__file__, "what_takes_the_machine_is_for_its_user")
-)
+@pytest.mark.parametrize(("section", "line"), rows(__file__, "what_takes_the_machine_is_for_its_user"))
 def test_what_takes_the_machine_is_for_its_user(vault: Path, section: str, line: str) -> None:
     (vault / "notehop.toml").write_text(f"[{section}]\n{line}\n")
     key = f"{section}.{line.split()[0]}"
@@ -113,9 +101,7 @@ def test_a_vault_says_what_its_notes_are(vault: Path) -> None:
 
 def test_a_key_that_there_is_not_is_told_with_the_nearest(vault: Path) -> None:
     (vault / "notehop.toml").write_text("[retrieval]\ntop_kk = 3\n")
-    assert "unknown setting retrieval.top_kk; keys of [retrieval]: alias_expansion" in refusal(
-        vault
-    )
+    assert "unknown setting retrieval.top_kk; keys of [retrieval]: alias_expansion" in refusal(vault)
 
 
 @pytest.mark.parametrize("name", ["x" * 300, "~nobody-of-that-name/model"])
@@ -189,9 +175,7 @@ def test_a_filter_in_the_apps_dialect_is_followed(vault: Path, pattern: str) -> 
     assert sources(vault) == []
 
 
-@pytest.mark.parametrize(
-    "pattern", ["(" * 5_000 + ")" * 5_000, "(?R)?a", "(a(?1)?)", "x" * 3_000, "["]
-)
+@pytest.mark.parametrize("pattern", ["(" * 5_000 + ")" * 5_000, "(?R)?a", "(a(?1)?)", "x" * 3_000, "["])
 def test_a_filter_that_cannot_be_read_is_refused(vault: Path, pattern: str) -> None:
     exclude(vault, f"/{pattern}/")
     assert "is no regular expression that can be read" in (told := refusal(vault))

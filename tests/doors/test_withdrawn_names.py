@@ -25,18 +25,7 @@ NOTES = {
     "Bread.md": "# Sourdough\nFeed the starter every morning, bake on Sunday.\n",
 }
 NOTE = "lanes/Crossing.md"
-WRITTEN = {
-    "text",
-    "raw",
-    "written",
-    "sentence",
-    "quote",
-    "answer",
-    "uri",
-    "quote_uri",
-    "asked",
-    "query",
-}
+WRITTEN = {"text", "raw", "written", "sentence", "quote", "answer", "uri", "quote_uri", "asked", "query"}
 """Fields that quote the notes around it as they stand, or the question."""
 
 
@@ -116,12 +105,9 @@ def test_it_is_named_while_it_stands(opened: VaultHandle) -> None:
 
 
 @pytest.mark.parametrize(
-    "withdraw",
-    [private, moved_out_and_linked, folder_moved_out_and_linked, linked_to_a_device, a_pipe],
+    "withdraw", [private, moved_out_and_linked, folder_moved_out_and_linked, linked_to_a_device, a_pipe]
 )
-def test_no_reply_names_it(
-    opened: VaultHandle, vault: Path, withdraw: Callable[[Path], None]
-) -> None:
+def test_no_reply_names_it(opened: VaultHandle, vault: Path, withdraw: Callable[[Path], None]) -> None:
     withdraw(vault)
     assert NOTE not in opened.graph()
     for reply in replies(opened):

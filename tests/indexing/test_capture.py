@@ -107,9 +107,7 @@ def vault(tmp_path: Path) -> Path:
 
 def everything(folder: Path) -> dict[str, str]:
     return {
-        path.relative_to(folder).as_posix(): path.read_text()
-        for path in folder.rglob("*")
-        if path.is_file()
+        path.relative_to(folder).as_posix(): path.read_text() for path in folder.rglob("*") if path.is_file()
     }
 
 
@@ -132,9 +130,7 @@ def test_processes_never_share_a_name(vault: Path) -> None:
         "import sys; from pathlib import Path; from tests.support.product import write_new\n"
         "for n in range(20): write_new(Path(sys.argv[1]), 'In', lambda i: f'{i}.md', sys.argv[2])"
     )
-    running = [
-        subprocess.Popen([sys.executable, "-c", program, str(vault), who]) for who in ("a", "b")
-    ]
+    running = [subprocess.Popen([sys.executable, "-c", program, str(vault), who]) for who in ("a", "b")]
     assert [process.wait(60) for process in running] == [0, 0]
     found = everything(vault)
     assert sorted(found) == sorted(f"In/{n}.md" for n in range(1, 41))

@@ -21,8 +21,8 @@ from tests.support.product import (
     Summary,
     agreement,
     count_tokens,
+    crash_points,
     enrich,
-    faults,
     read_summaries,
 )
 from tests.support.scripted_llm import ScriptedLLM, plainly
@@ -51,9 +51,7 @@ class EnrichBench(Bench):
     def agree(self, costs: Sequence[str], _covered: bool) -> None:
         self.costs = [*costs]
 
-    def enrich(
-        self, agree: Callable[[Sequence[str], bool], str | None] | None = None
-    ) -> EnrichReport:
+    def enrich(self, agree: Callable[[Sequence[str], bool], str | None] | None = None) -> EnrichReport:
         done = enrich(self.indexer(), agree or self.agree, self.load)
         assert done is not None
         return done
@@ -103,13 +101,13 @@ def killed_at() -> Iterator[Callable[[str, int], None]]:
             nonlocal passed
             passed += point == name
             if point == name and passed == times:
-                faults.hook = None
+                crash_points.hook = None
                 raise Killed(name)
 
-        faults.hook = hook
+        crash_points.hook = hook
 
     yield arm
-    faults.hook = None
+    crash_points.hook = None
 
 
 def test_a_first_run_writes_all_and_a_second_nothing(bench: EnrichBench) -> None:
@@ -171,9 +169,7 @@ def test_an_edit_asks_for_what_it_changed(bench: EnrichBench) -> None:
 
 @pytest.mark.parametrize("gone", ["private", "deleted", "excluded"])
 def test_what_leaves_the_index_leaves_with_its_bytes(bench: EnrichBench, gone: str) -> None:
-    bench.llm.tell = lambda prompt: (
-        "The zanzibar secret." if "Atlas" in prompt else "A boat of wood."
-    )
+    bench.llm.tell = lambda prompt: "The zanzibar secret." if "Atlas" in prompt else "A boat of wood."
     bench.both()
     bench.write("Atlas.md", f"# Plan\nAtlas ends {LONG}.\n\n# Cost\nIt is dear {LONG}.\n")
     bench.both()
@@ -280,9 +276,7 @@ def test_no_request_is_long_in_any_script(bench: EnrichBench) -> None:
 
 
 @pytest.mark.parametrize("kind", ["consent", "key", "refused", "rate"])
-def test_a_provider_that_refuses_is_asked_once_and_the_index_stands(
-    bench: EnrichBench, kind: str
-) -> None:
+def test_a_provider_that_refuses_is_asked_once_and_the_index_stands(bench: EnrichBench, kind: str) -> None:
     def tell(_: str) -> str:
         raise ProviderError("not today", kind)
 
@@ -312,9 +306,7 @@ def test_what_no_note_needs_any_more_is_deleted(bench: EnrichBench) -> None:
 
 
 @pytest.mark.parametrize("headers", ["llm", "off"])
-def test_a_model_that_is_not_agreed_to_costs_nothing_that_is_there(
-    bench: EnrichBench, headers: str
-) -> None:
+def test_a_model_that_is_not_agreed_to_costs_nothing_that_is_there(bench: EnrichBench, headers: str) -> None:
     bench.ask(headers=headers)
     bench.llm.tell = lambda prompt: "Of zanzibar." if "A cup" in prompt else plainly(prompt)
     bench.write("Cup.md", f"A cup of {LONG}. It leaks {LONG}.\n")
@@ -395,9 +387,7 @@ def test_it_says_who_gets_what_for_how_much(bench: EnrichBench) -> None:
     bench.ask(max_calls=2)
     bench.both()
     written, host, takes, budget = bench.costs
-    assert written == (
-        "To be written: 2 summaries by the model and 4 headers of passages, by telling."
-    )
+    assert written == ("To be written: 2 summaries by the model and 4 headers of passages, by telling.")
     assert host == "The text of the notes goes to this machine."
     assert takes.startswith("That takes 6 requests: up to 1,")
     assert takes.endswith(" tokens sent, about 360 received.")
@@ -408,9 +398,7 @@ def test_it_says_who_gets_what_for_how_much(bench: EnrichBench) -> None:
     assert "\x1b" not in told.getvalue(), "no name of a model writes to the terminal"
 
 
-@pytest.mark.parametrize(
-    ("said", "goes"), [("y\n", True), ("Yes\n", True), ("\n", False), ("", False)]
-)
+@pytest.mark.parametrize(("said", "goes"), [("y\n", True), ("Yes\n", True), ("\n", False), ("", False)])
 def test_in_a_terminal_it_asks(said: str, goes: bool) -> None:
     told = Terminal()
     against = agreement(yes=False, read=Terminal(said), write=told)(["Much."], True)
@@ -445,7 +433,7 @@ def test_killed_anywhere_it_ends_as_a_fresh_index_would(
     killed_at(point, times)
     with suppress(Killed):
         bench.both()
-    faults.hook = None
+    crash_points.hook = None
     bench.ask(headers="off")
     bench.index()
     bench.ask(headers="llm")

@@ -16,9 +16,7 @@ def note_of(text: str, path: str = "folder/Note.md") -> product.Note:
     return product.parse_note(path, text.encode())
 
 
-def split(
-    text: str, max_tokens: int = 20, min_tokens: int = 0, **kwargs: Any
-) -> list[product.ChunkDraft]:
+def split(text: str, max_tokens: int = 20, min_tokens: int = 0, **kwargs: Any) -> list[product.ChunkDraft]:
     return product.split_note(note_of(text, **kwargs), WordTokens(), max_tokens, min_tokens)
 
 
@@ -32,9 +30,7 @@ def test_embedded_text(title: str, path: list[str], body: str, expected: str) ->
 
 
 def test_a_section_a_chunk() -> None:
-    drafts = split(
-        "before\n\n# One\ntext one\n\n## Two\ntext two\n### Deep\ndeeper\n# Three\nend\n"
-    )
+    drafts = split("before\n\n# One\ntext one\n\n## Two\ntext two\n### Deep\ndeeper\n# Three\nend\n")
     assert shown(drafts) == [
         ((), "before"),
         (("One",), "# One\ntext one"),
@@ -83,9 +79,7 @@ def test_links_are_never_cut_in_two() -> None:
 @pytest.mark.parametrize(
     ("text", "embedded", "last_line"), rows(__file__, "a_note_without_text_can_be_found_by_title")
 )
-def test_a_note_without_text_can_be_found_by_title(
-    text: str, embedded: str, last_line: int
-) -> None:
+def test_a_note_without_text_can_be_found_by_title(text: str, embedded: str, last_line: int) -> None:
     (draft,) = split(text)
     assert (draft.body, draft.embedded, draft.heading_path) == ("", embedded, ())
     assert (draft.first_line, draft.last_line) == (1, last_line)
@@ -140,9 +134,7 @@ def test_nothing_is_lost_doubled_or_too_long(text: str, max_tokens: int, min_tok
 
 @given(
     st.lists(
-        st.sampled_from(
-            ["word ", "[[Link|shown]]", "[[Link]]", "%%no%%", "\n\n", "![[a.png]]", "x"]
-        ),
+        st.sampled_from(["word ", "[[Link|shown]]", "[[Link]]", "%%no%%", "\n\n", "![[a.png]]", "x"]),
         max_size=30,
     ).map("".join)
 )

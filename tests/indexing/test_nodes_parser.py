@@ -18,15 +18,11 @@ def parser() -> product.SectionNodeParser:
 
 
 def nodes_of(parser: product.SectionNodeParser, *documents: Document) -> list[TextNode]:
-    found = IngestionPipeline(transformations=[parser], disable_cache=True).run(
-        documents=list(documents)
-    )
+    found = IngestionPipeline(transformations=[parser], disable_cache=True).run(documents=list(documents))
     return [node for node in found if isinstance(node, TextNode)]
 
 
-@pytest.mark.parametrize(
-    "metadata", [{}, {"path": ""}, {"path": 3}], ids=["none", "empty", "other"]
-)
+@pytest.mark.parametrize("metadata", [{}, {"path": ""}, {"path": 3}], ids=["none", "empty", "other"])
 def test_a_document_without_path_is_a_mistake(
     parser: product.SectionNodeParser, metadata: dict[str, Any]
 ) -> None:
@@ -38,13 +34,9 @@ def test_chunks_are_made_to_fit_the_model() -> None:
     file = product.installed_file(product.BUNDLED_NAME).parent / "tokenizer.json"
     tokens = product.TokenOffsets(product.read_tokenizer(file.read_text(), file), "passage: ")
     embedder: Any = SimpleNamespace(tokens=tokens, max_tokens=256)
-    fitted = product.SectionNodeParser.of(
-        embedder, product.ChunkingSettings(max_tokens=0, min_tokens=8)
-    )
+    fitted = product.SectionNodeParser.of(embedder, product.ChunkingSettings(max_tokens=0, min_tokens=8))
     assert (fitted.max_tokens, fitted.min_tokens) == (256 - tokens.overhead, 8)
-    limited = product.SectionNodeParser.of(
-        embedder, product.ChunkingSettings(max_tokens=100, min_tokens=8)
-    )
+    limited = product.SectionNodeParser.of(embedder, product.ChunkingSettings(max_tokens=100, min_tokens=8))
     assert limited.max_tokens == 100
     text = "Every sentence of this note says a little more than the one before. " * 60
     for node in nodes_of(fitted, Document(text=text, metadata={"path": "n.md"})):
@@ -107,9 +99,7 @@ def test_properties_read_as_a_person_would_put_them(front_matter: str, said: str
     "front_matter",
     ["published: false\ntags: [a, b]", "aliases: X\ncreated: 2024-01-02\ntype: daily", "id: 5", ""],
 )
-def test_names_tags_and_dates_alone_are_a_passage_of_a_note_without_text_only(
-    front_matter: str,
-) -> None:
+def test_names_tags_and_dates_alone_are_a_passage_of_a_note_without_text_only(front_matter: str) -> None:
     assert texts(front_matter, "Some text.") == []
     assert len(texts(front_matter)) == (front_matter not in ("id: 5", ""))
 
@@ -133,9 +123,7 @@ def test_many_properties_are_several_chunks_and_none_is_lost() -> None:
     front_matter = "\n".join(f"fact{at}: value{at}" for at in range(40))
     found = texts(front_matter, fits=100)
     assert len(found) > 3
-    assert " · ".join(text for text, _ in found) == " · ".join(
-        f"fact{at}: value{at}" for at in range(40)
-    )
+    assert " · ".join(text for text, _ in found) == " · ".join(f"fact{at}: value{at}" for at in range(40))
     assert all(len(text) <= 100 for text, _ in found)
 
 
@@ -147,10 +135,6 @@ def test_what_aliases_repeat_is_not_more_than_a_front_matter_may_hold() -> None:
 def test_properties_come_after_the_text_in_a_chunk_of_their_own_kind() -> None:
     note = product.parse_note("Note.md", b"---\nrating: 7\n---\n# One\nText.\n# Two\nMore.\n")
     drafts = product.split_note(note, WordTokens(), 50, 0)
-    assert [(one.kind, one.ordinal) for one in drafts] == [
-        ("text", 0),
-        ("text", 1),
-        ("properties", 2),
-    ]
+    assert [(one.kind, one.ordinal) for one in drafts] == [("text", 0), ("text", 1), ("properties", 2)]
     assert drafts[-1].embedded == "Note\nrating: 7"
     assert note.text[drafts[-1].start : drafts[-1].end] == "rating: 7\n"

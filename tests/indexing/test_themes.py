@@ -46,7 +46,7 @@ def with_themes(settings: product.Settings, **more: object) -> product.Settings:
 
 def themes(bench: Bench) -> product.Themes:
     with bench.catalog() as catalog, catalog.snapshot() as view:
-        return product.make_themes(view, product.read_templates(bench.vault).holds)
+        return product.make_themes(view, product.read_templates(bench.vault).contains)
 
 
 def by_name(bench: Bench) -> dict[str, product.Theme]:
@@ -83,6 +83,4 @@ def test_a_note_goes_over_to_where_its_links_lead_now(bench: Bench) -> None:
     after = by_name(bench)
     assert "birds/Nests.md" in after["Dinghy"].notes
     assert "birds/Nests.md" not in after["Geese"].notes
-    assert {name: one.id for name, one in after.items()} == {
-        name: one.id for name, one in before.items()
-    }
+    assert {name: one.id for name, one in after.items()} == {name: one.id for name, one in before.items()}

@@ -45,26 +45,20 @@ def test_a_query_asks_for_these_tokens(query: str, expected: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("language", "query", "expected"),
-    rows(__file__, "in_its_language_a_query_asks_for_these_tokens"),
+    ("language", "query", "expected"), rows(__file__, "in_its_language_a_query_asks_for_these_tokens")
 )
-def test_in_its_language_a_query_asks_for_these_tokens(
-    language: str, query: str, expected: str
-) -> None:
+def test_in_its_language_a_query_asks_for_these_tokens(language: str, query: str, expected: str) -> None:
     assert sorted(product.Tokenizer(language).query(query)) == sorted(expected.split())
 
 
 texts = st.text(
-    st.sampled_from("abcXYZ019 éßñİŁ'’-_.+#&東京が한국ไท👍🇩🇪½ﬁ\n\u0301\u200b/:()[]|*")
-    | st.characters(),
+    st.sampled_from("abcXYZ019 éßñİŁ'’-_.+#&東京が한국ไท👍🇩🇪½ﬁ\n\u0301\u200b/:()[]|*") | st.characters(),
     max_size=60,
 )
 
 
 @given(text=texts, language=st.sampled_from(product.LANGUAGES))
-def test_queries_and_phrases_ask_for_what_the_index_of_the_same_text_holds(
-    text: str, language: str
-) -> None:
+def test_queries_and_phrases_ask_for_what_the_index_of_the_same_text_holds(text: str, language: str) -> None:
     tokenizer = product.Tokenizer(language)
     indexed, asked = tokenizer(text), tokenizer.query(text)
     assert set(asked) <= set(indexed)
@@ -124,9 +118,7 @@ def test_short_texts_are_identified() -> None:
     wrong = [(code, product.detect_language([text]), text) for code, text in cases]
     wrong = [case for case in wrong if case[0] != case[1]]
     assert len(wrong) <= len(cases) / 20, wrong
-    together = {
-        code: product.detect_language(texts) for code, texts in SENTENCES.items() if code != "und"
-    }
+    together = {code: product.detect_language(texts) for code, texts in SENTENCES.items() if code != "und"}
     assert together == {code: code for code in together}
 
 
@@ -148,9 +140,7 @@ def test_a_phrase_stands_in_a_text(stands: bool) -> None:
 class Shelf:
     def __init__(self, language: str, *words: str) -> None:
         self.tokenizer = product.Tokenizer(language)
-        documents = [
-            (f"{at:03}", {"content": (word,)}) for at, word in enumerate(map(self.stem, words))
-        ]
+        documents = [(f"{at:03}", {"content": (word,)}) for at, word in enumerate(map(self.stem, words))]
         self.index = product.LexicalIndex.build(documents)
 
     def stem(self, word: str) -> str:

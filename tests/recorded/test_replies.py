@@ -64,9 +64,7 @@ def _made(root: Path) -> Path:
 def steady(value: Any, folder: Path) -> Any:
     """A reply without what differs from run to run and from machine to machine."""
     if isinstance(value, dict):
-        return {
-            key: "..." if VARIES.search(key) else steady(one, folder) for key, one in value.items()
-        }
+        return {key: "..." if VARIES.search(key) else steady(one, folder) for key, one in value.items()}
     if isinstance(value, list):
         return [steady(one, folder) for one in value]
     if isinstance(value, float):

@@ -151,10 +151,4 @@ class Notes:
 
 def code(number: int, version: int) -> str:
     """A word that only this version of this note holds, and that has no parts."""
-    return (
-        "y"
-        + "".join("bcdfghjkmn"[int(digit)] for digit in str(number))
-        + "z"
-        + "qw" * version
-        + "z"
-    )
+    return "y" + "".join("bcdfghjkmn"[int(digit)] for digit in str(number)) + "z" + "qw" * version + "z"

@@ -8,9 +8,7 @@ __all__ = ["folder", "forks"]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption(
-        "--soak-minutes", type=float, default=20.0, help="minutes that each soak test runs"
-    )
+    parser.addoption("--soak-minutes", type=float, default=20.0, help="minutes that each soak test runs")
 
 
 @pytest.fixture

@@ -95,9 +95,7 @@ class Fleet:
         victims = chance.sample(VICTIMS, chance.choice((1, 1, 2)))
         # Each is away for a moment, or for some seconds.
         timers = [
-            threading.Timer(
-                chance.uniform(0, 1.5), self._struck, [name, chance.choice((0, 0, 1, 3))]
-            )
+            threading.Timer(chance.uniform(0, 1.5), self._struck, [name, chance.choice((0, 0, 1, 3))])
             for name in victims
         ]
         for timer in timers:
@@ -218,9 +216,7 @@ class Fleet:
 
 def _content(layout: IndexLayout) -> dict[str, Any]:
     with Catalog.open(layout.catalog, read_only=True) as catalog:
-        notes = {
-            note.path: (note.title, note.status, note.content_hash) for note in catalog.notes()
-        }
+        notes = {note.path: (note.title, note.status, note.content_hash) for note in catalog.notes()}
         chunks = [(key.path, key.id) for key in catalog.chunk_keys()]
         found, matrix = catalog.vectors("chunks", [one for _, one in chunks])
         links = [(one.path, one.ordinal, one.target_path, one.status) for one in catalog.links()]

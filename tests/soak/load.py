@@ -45,8 +45,7 @@ class Clients:
         self._stop = threading.Event()
         self._turn = threading.Lock()
         self._threads = [
-            threading.Thread(target=self._run, args=(random.Random(number),))
-            for number in range(count)
+            threading.Thread(target=self._run, args=(random.Random(number),)) for number in range(count)
         ]
 
     def __enter__(self) -> Clients:

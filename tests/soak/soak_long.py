@@ -79,9 +79,7 @@ ROUNDS_OF_SERVERS = 200
 
 @pytest.mark.services
 @pytest.mark.model
-def test_whoever_is_killed_comes_back(
-    tmp_path: Path, postgres: PostgresServer, soak_minutes: float
-) -> None:
+def test_whoever_is_killed_comes_back(tmp_path: Path, postgres: PostgresServer, soak_minutes: float) -> None:
     end, seed = time.monotonic() + 60 * soak_minutes, int(time.time())
     with Fleet(tmp_path, postgres, seed, patience=120) as fleet:
         for _ in range(ROUNDS_OF_SERVERS):

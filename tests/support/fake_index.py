@@ -213,8 +213,7 @@ class Broken(BaseRetriever):
 def light(*ids: str, score: float = 1.0) -> list[NodeWithScore]:
     """Hits without text, best first."""
     return [
-        NodeWithScore(node=TextNode(id_=id_), score=score / rank)
-        for rank, id_ in enumerate(ids, start=1)
+        NodeWithScore(node=TextNode(id_=id_), score=score / rank) for rank, id_ in enumerate(ids, start=1)
     ]
 
 

@@ -298,6 +298,4 @@ class _Handler(BaseHTTPRequestHandler):
 def _event(delta: Mapping[str, Any], finish: str | None = None) -> bytes:
     choice = {"index": 0, "delta": delta, "finish_reason": finish}
     said = {"id": "1", "object": "chat.completion.chunk", "created": 1, "model": "scripted-1"}
-    return (
-        b"data: " + json.dumps({**said, "choices": [choice]}, ensure_ascii=False).encode() + b"\n\n"
-    )
+    return b"data: " + json.dumps({**said, "choices": [choice]}, ensure_ascii=False).encode() + b"\n\n"

@@ -27,9 +27,7 @@ NOTES = {
         "The tiles come first, then the search box, then the printed edition for the walkers.\n"
     ),
     "Plan.md": "# Plan\nThe beta of Atlas starts on 2 May, and testers come from [[Nowhere]].\n",
-    "people/Priya 1-1.md": (
-        "We talked about the launch. Priya needs four more weeks for the map tiles.\n"
-    ),
+    "people/Priya 1-1.md": ("We talked about the launch. Priya needs four more weeks for the map tiles.\n"),
     "people/Secret.md": "---\nprivate: true\n---\nNobody reads this launch note, nor [[Atlas]].\n",
     "Bread.md": "# Sourdough\nFeed the starter every morning, bake on Sunday. See [[Secret]].\n",
 }
@@ -41,10 +39,7 @@ VAULTS = Path(__file__).parents[1] / "vaults"
 def notes_of(name: str) -> dict[str, str]:
     """The notes of a vault in ``tests/vaults``."""
     files = sorted((VAULTS / name).rglob("*.md"))
-    return {
-        file.relative_to(VAULTS / name).as_posix(): file.read_text(encoding="utf-8")
-        for file in files
-    }
+    return {file.relative_to(VAULTS / name).as_posix(): file.read_text(encoding="utf-8") for file in files}
 
 
 def write_notes(vault: Path, notes: dict[str, str]) -> Path:
@@ -73,14 +68,10 @@ def place_of(folder: Path, notes: dict[str, str], **overrides: object) -> produc
 
 
 def indexer(place: product.Place, layout: product.IndexLayout | None = None) -> product.Indexer:
-    return product.Indexer(
-        place.vault, place.settings, layout or place.layout, load=ReadableModel().load
-    )
+    return product.Indexer(place.vault, place.settings, layout or place.layout, load=ReadableModel().load)
 
 
-def index(
-    place: product.Place, *, rebuild: bool = False, layout: product.IndexLayout | None = None
-) -> None:
+def index(place: product.Place, *, rebuild: bool = False, layout: product.IndexLayout | None = None) -> None:
     indexer(place, layout).run(rebuild=rebuild)
 
 

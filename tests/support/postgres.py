@@ -89,9 +89,7 @@ class PostgresServer:
         :param where: in place of its socket, ``host=…``.
         """
         where = f"{where or f'host={self.folder}'}&port={self._port}"
-        return (
-            f"postgresql+psycopg://notehop@/{database}?{where}&passfile={self.folder / 'passfile'}"
-        )
+        return f"postgresql+psycopg://notehop@/{database}?{where}&passfile={self.folder / 'passfile'}"
 
     @property
     def pid(self) -> int:
@@ -184,7 +182,5 @@ class PostgresServer:
 
     def _run(self, program: str, *arguments: str) -> None:
         command = [self._bin / program, *arguments]
-        done = subprocess.run(
-            command, check=False, capture_output=True, cwd=self.folder, **self._as
-        )
+        done = subprocess.run(command, check=False, capture_output=True, cwd=self.folder, **self._as)
         assert done.returncode == 0, done.stderr.decode(errors="replace")

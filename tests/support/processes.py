@@ -43,12 +43,7 @@ def interruptible() -> Iterator[None]:
 
 @contextmanager
 def notehop_serve(
-    vault: Path,
-    index: Path,
-    *more: str,
-    watch: bool = False,
-    ends: int = signal.SIGTERM,
-    **variables: str,
+    vault: Path, index: Path, *more: str, watch: bool = False, ends: int = signal.SIGTERM, **variables: str
 ) -> Iterator[tuple[str, subprocess.Popen[str]]]:
     """``notehop serve`` on a free port: its address once it listens, and the process.
 
@@ -93,10 +88,7 @@ def notehop_serve_all(
 def running(words: list[str], **variables: str) -> Iterator[subprocess.Popen[bytes]]:
     """A command whose standard input and output are ours."""
     with subprocess.Popen(
-        [*NOTEHOP, *words],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        env=environment(**variables),
+        [*NOTEHOP, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment(**variables)
     ) as process:
         try:
             yield process

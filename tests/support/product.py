@@ -43,7 +43,7 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.llm.egress": "FORMER is_loopback=consent_is_loopback NAME",
     "notehop.indexing.report": "Progress=Silent",
     "notehop.indexing.stores.database": "among",
-    "notehop.indexing.stores.served": "postgres=stores_postgres",
+    "notehop.indexing.stores.served": "postgres_connection=stores_postgres",
     "notehop.indexing.tokens.tokenizer": "MOST=COMPOUNDS_MOST",
     "notehop.indexing.tokens.words": "fold",
     "notehop.indexing.vault": "parse=note_parser",
@@ -84,9 +84,7 @@ def update_index(place: Any, **options: Any) -> Any:
     return index_vault(place.vault, **where, **options)
 
 
-def create_app(
-    vaults: Any, settings: Any = None, *, workers: Any = None, **options: Any
-) -> "FastAPI":
+def create_app(vaults: Any, settings: Any = None, *, workers: Any = None, **options: Any) -> "FastAPI":
     """The API of some vaults, or of one that is open, with the settings of a new user if no others."""
     from notehop.app.api.app import create_app
     from notehop.app.api.workers import Workers
@@ -104,9 +102,7 @@ def __getattr__(exported: str) -> Any:
     elif len(modules := _modules().get(exported, ())) == 1:
         [home], name = modules, exported
     else:
-        raise AttributeError(
-            f"{exported} is defined in {sorted(modules)}: say in the table which one"
-        )
+        raise AttributeError(f"{exported} is defined in {sorted(modules)}: say in the table which one")
     module = import_module(home)
     if hasattr(module, name):
         return getattr(module, name)

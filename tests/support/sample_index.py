@@ -46,9 +46,7 @@ def chunk(path: str, ordinal: int, text: str) -> product.ChunkRow:
         last_line=ordinal + 1,
         text=text,
         embedded_hash=name_of(text) * 2,
-        tokens=product.pack_tokens(
-            {"content": tuple(text.split()), "title": (path.removesuffix(".md"),)}
-        ),
+        tokens=product.pack_tokens({"content": tuple(text.split()), "title": (path.removesuffix(".md"),)}),
     )
 
 
@@ -82,10 +80,7 @@ def record(path: str, *texts: str, to: Sequence[str] = (), **fields: Any) -> pro
     chunks = tuple(chunk(path, at, text) for at, text in enumerate(texts))
     holder = chunks[0].id if chunks else None
     row = product.NoteRow(
-        path=path,
-        title=path.removesuffix(".md"),
-        status=product.NoteStatus.INDEXED,
-        content_hash="c",
+        path=path, title=path.removesuffix(".md"), status=product.NoteStatus.INDEXED, content_hash="c"
     )
     links = tuple(link(path, at, name, holder) for at, name in enumerate(to))
     return product.NoteRecord(replace(row, **fields), chunks, links)
@@ -101,19 +96,12 @@ class SampleIndex:
     def write(self, *upsert: product.NoteRecord) -> None:
         """Commit notes with their vectors."""
         chunks = {one.id: one.text for note in upsert for one in note.chunks}
-        links = {
-            one.sentence_id: one.sentence
-            for note in upsert
-            for one in note.links
-            if one.sentence_id
-        }
+        links = {one.sentence_id: one.sentence for note in upsert for one in note.links if one.sentence_id}
         vectors = {
             "chunks": (list(chunks), matrix_of(chunks.values())),
             "links": (list(links), matrix_of(links.values())),
         }
-        batch = product.Batch(
-            upsert=upsert, meta={"fingerprint": dict(FINGERPRINT)}, vectors=vectors
-        )
+        batch = product.Batch(upsert=upsert, meta={"fingerprint": dict(FINGERPRINT)}, vectors=vectors)
         with product.Catalog.open(self.layout.catalog, create=True) as catalog:
             catalog.commit(batch)
             product.bring_up_to_date(self.layout, catalog)

@@ -36,9 +36,7 @@ class ScriptedLLM(CustomLLM):
             raise ConnectionError(self.fails)
         return CompletionResponse(text=self.says if self.tell is None else self.tell(prompt))
 
-    def stream_complete(
-        self, prompt: str, formatted: bool = False, **kwargs: Any
-    ) -> CompletionResponseGen:
+    def stream_complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponseGen:
         said = self.complete(prompt, formatted, **kwargs).text
         yield CompletionResponse(text=said, delta=said)
 

@@ -34,9 +34,7 @@ class Wire:
         return self.headers[-1].get(name)
 
 
-def reply(
-    status: int, body: bytes | dict[str, Any] = b"", *, kind: str = "application/json"
-) -> bytes:
+def reply(status: int, body: bytes | dict[str, Any] = b"", *, kind: str = "application/json") -> bytes:
     """A whole answer."""
     content = body if isinstance(body, bytes) else json.dumps(body).encode()
     head = f"Content-Type: {kind}\r\nContent-Length: {len(content)}\r\nConnection: close"

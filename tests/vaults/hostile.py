@@ -134,9 +134,7 @@ def _special(root: Path, big_bytes: int) -> list[Case]:
     outside.mkdir(exist_ok=True)
     (outside / "Outside.md").write_text("Secret: liquorice.\n", "utf-8")
     line = b"Twenty megabytes of the same line, and no end of it.\n"
-    big = _file(
-        root, "Big.md", "skipped", "larger than the limit", line * (big_bytes // len(line) + 1)
-    )
+    big = _file(root, "Big.md", "skipped", "larger than the limit", line * (big_bytes // len(line) + 1))
     cases = [big] if big else []
 
     made: tuple[tuple[str, str, Callable[[Path], object]], ...] = (

@@ -179,9 +179,9 @@ def split_into_blocks(text: str) -> Iterator[MarkdownBlock]:
             part += 1
         elif token.type == "inline" and before == "heading_open":
             rank, heading, follows_heading = tokens[at - 1].tag, token.content.strip(), True
-            headings_by_rank = {
-                one: text for one, text in headings_by_rank.items() if one < rank
-            } | {rank: heading}
+            headings_by_rank = {one: text for one, text in headings_by_rank.items() if one < rank} | {
+                rank: heading
+            }
             if token.map and _EXPANSION_HEADING.fullmatch(heading):
                 body = map_to_source(token.content, text, lines[token.map[0] : token.map[1]])
                 group += 1
@@ -222,12 +222,7 @@ def split_into_blocks(text: str) -> Iterator[MarkdownBlock]:
             if body.text:
                 introduces, before_code = next_type in (*_LISTS, *_CODE), next_type in _CODE
                 yield MarkdownBlock(
-                    body,
-                    passage,
-                    introduces,
-                    before_code,
-                    follows_heading=follows_heading,
-                    title=title,
+                    body, passage, introduces, before_code, follows_heading=follows_heading, title=title
                 )
                 follows_heading = False
 
@@ -278,9 +273,7 @@ def _row_block(
     """The row that begins at a token, with the head of its table."""
     first = (head.map or [0])[0]
     row_line = (tokens[at].map or [0])[0]
-    frame = "\n".join(
-        text[slice(*_strip_quote_marks(text, lines[number]))] for number in (first, first + 1)
-    )
+    frame = "\n".join(text[slice(*_strip_quote_marks(text, lines[number]))] for number in (first, first + 1))
     place = _strip_quote_marks(text, lines[row_line])
     return MarkdownBlock(
         _cell_text(text, lines[row_line], tokens, at),

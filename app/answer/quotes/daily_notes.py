@@ -31,9 +31,7 @@ class EventSelector:
         self.name_by_path: dict[str, str] = {}
         """Path of a note that is named -> the shortest of its names that the question has."""
         for quotable in (one for one in sources if one.day is None):
-            if names := [
-                one for one in _spoken_names(quotable) if self._has(question.all_words, one)
-            ]:
+            if names := [one for one in _spoken_names(quotable) if self._has(question.all_words, one)]:
                 self.name_by_path[quotable.source.path] = min(names, key=len)
 
     def _has(self, words_there: frozenset[str], name: str) -> bool:
@@ -42,9 +40,7 @@ class EventSelector:
     def _share(self, candidate: Candidate) -> float:
         """The share of the question that a passage has, of the card of a name with that name."""
         name = self.name_by_path.get(candidate.path, "")
-        return self.question.share(
-            candidate.words.union(self.words(f"{candidate.passage.lead} {name}"))
-        )
+        return self.question.share(candidate.words.union(self.words(f"{candidate.passage.lead} {name}")))
 
     def find_events(self, ranked: Sequence[Candidate]) -> list[Candidate]:
         """Return what a daily note tells of what is named, or another begins with, with most of the question;
@@ -65,10 +61,7 @@ class EventSelector:
             and one.passage.kind != "property"
             and self._share(one) >= most
             and not (rest and rest.isdisjoint(one.words))
-            and (
-                says.match(one.passage.text)
-                or (self._is_daily_mention(one) and (rest or not unknown))
-            )
+            and (says.match(one.passage.text) or (self._is_daily_mention(one) and (rest or not unknown)))
         ]
         return sorted(events, key=self._share, reverse=True)[:1]
 
@@ -96,22 +89,10 @@ class EventSelector:
         may_have_changed = form == "yesno" or (
             not self.question.asks_about_past and form not in _TIMELESS_FORMS
         )
-        if (
-            not self.name_by_path
-            or not may_have_changed
-            or best.likeness <= 0
-            or self._day(best) == date.min
-        ):
+        if not self.name_by_path or not may_have_changed or best.likeness <= 0 or self._day(best) == date.min:
             return []
-        later = [
-            one
-            for one in ranked
-            if self._day(one) > self._day(best) and self._is_daily_mention(one)
-        ]
-        return [
-            one.source_index
-            for one in sorted(self._as_like(best, later), key=self._day, reverse=True)
-        ]
+        later = [one for one in ranked if self._day(one) > self._day(best) and self._is_daily_mention(one)]
+        return [one.source_index for one in sorted(self._as_like(best, later), key=self._day, reverse=True)]
 
     def _as_like(self, best: Candidate, ranked: Sequence[Candidate]) -> list[Candidate]:
         return [one for one in ranked if one.likeness >= best.likeness - MAX_LIKENESS_LOSS]

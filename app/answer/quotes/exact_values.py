@@ -162,15 +162,11 @@ def has_exact_value(
         return re.search(r"[:=–—|] *\S", text) is not None
     # Who names the measure need not say its unit: "price: 35".
     measure = asks.search(question.folded) if kind in MEASURE_KINDS else None
-    stems = (
-        {*words(f"{measure[0]} {synonyms_of(measure[0])}")} if measure is not None else set[str]()
-    )
+    stems = {*words(f"{measure[0]} {synonyms_of(measure[0])}")} if measure is not None else set[str]()
     tokens = re.findall(r"\w+", f"{heading} {folded}")
     follows = (at for at, word in enumerate(tokens) if stems.intersection(words(word)))
     behind = (tokens[at + 1 : at + 2 + MAX_WORDS_TO_COUNTED] for at in follows)
-    return any(word[0].isdigit() for following in behind for word in following) and has_number(
-        text, known
-    )
+    return any(word[0].isdigit() for following in behind for word in following) and has_number(text, known)
 
 
 _YEAR_ALONE = re.compile(r"(?<![\d./-])\d{4}(?![\d-])")  # no day of birth
@@ -216,8 +212,7 @@ def has_date(text: str) -> bool:
     """Whether a text names a day, month, year or time of day, or how long before or after something."""
     plain = fold(text).casefold()
     return any(pattern.search(plain) for pattern in (_DATE, _OF_MONTH, _TIME_DISTANCE)) or any(
-        not _DAYS.isdisjoint((word, word.removesuffix("s")))
-        or (word in MONTH_NUMBERS and len(word) > 3)
+        not _DAYS.isdisjoint((word, word.removesuffix("s"))) or (word in MONTH_NUMBERS and len(word) > 3)
         for word in WORD.findall(plain)
     )
 
@@ -268,6 +263,4 @@ def is_agent_noun(noun: str, said: Collection[str]) -> bool:
     if any(noun in one and not one.isdisjoint(said) for one in _AGENT_NOUNS):
         return True
     stems = {_AGENT_ENDING.sub("", noun)} - {noun}
-    return not stems.isdisjoint(said) or not stems.isdisjoint(
-        _VERB_ENDING.sub("", one) for one in said
-    )
+    return not stems.isdisjoint(said) or not stems.isdisjoint(_VERB_ENDING.sub("", one) for one in said)

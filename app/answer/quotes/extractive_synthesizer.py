@@ -208,9 +208,7 @@ def _exact_features(question: PreparedQuestion, ranked: Sequence[Candidate]) -> 
 MAX_UNKNOWN_SHARE = 0.4  # share that words make up which no note has: too much to be sure
 MAX_SHARE_BESIDE = 0.2  # share, beside the name of its note, up to which a few words say none of it
 MAX_SHORT_PASSAGE_WORDS = 10  # of such words
-MIN_LIKENESS_GAIN = (
-    0.06  # by which they bring their note nearer to the question than its name alone is
-)
+MIN_LIKENESS_GAIN = 0.06  # by which they bring their note nearer to the question than its name alone is
 
 
 def _is_doubtful(question: PreparedQuestion, ranked: Sequence[Candidate]) -> bool:
@@ -231,9 +229,7 @@ def _is_doubtful(question: PreparedQuestion, ranked: Sequence[Candidate]) -> boo
         notes = notes_of_sides(ranked, question)
         if any(notes):
             return not all(any(has_compared_value(one, question) for one in each) for each in notes)
-    is_short = (
-        top.passage.kind == "property" or len(top.passage.text.split()) <= MAX_SHORT_PASSAGE_WORDS
-    )
+    is_short = top.passage.kind == "property" or len(top.passage.text.split()) <= MAX_SHORT_PASSAGE_WORDS
     if not is_short or question.defined_words or has_typed_value(top):
         return False
     share = question.share_beside_names(top)
@@ -265,9 +261,7 @@ def answer_likelihood(features: Mapping[str, float]) -> float:
     return 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, total))))
 
 
-def find_unmentioned_sides(
-    question: PreparedQuestion, sources: Sequence[QuotableSource]
-) -> list[str]:
+def find_unmentioned_sides(question: PreparedQuestion, sources: Sequence[QuotableSource]) -> list[str]:
     """Return the sides of a comparison of which no source has a word of its own, or no note their name,
     as they are written."""
     words, sides = question.analyzer.words, question.parsed.sides
@@ -296,9 +290,7 @@ def find_quotes(
     :param limit: sources at most.
     :param own: as in :class:`Material`, and so ``phrases``.
     """
-    names = joined_words(
-        "\n".join("\n".join((one.source.heading, *one.all_names)) for one in sources)
-    )
+    names = joined_words("\n".join("\n".join((one.source.heading, *one.all_names)) for one in sources))
     # What is called so need not say it.
     if phrases := [one for one in phrases if joined_words(one) not in names]:
         return _find_for_one(query, sources, analyzer, limit, phrases=phrases)
@@ -344,9 +336,7 @@ def _find_person_then(
         told = _find_carried(with_subject(then, name), then, theirs, analyzer, 1)
         if told.is_answer:
             least = min(result.likelihood, told.likelihood, 1.0 if certain else DOUBTFUL_LIKELIHOOD)
-            return replace(
-                result, quotes=_merge_quotes(result.quotes, told.quotes), likelihood=least
-            )
+            return replace(result, quotes=_merge_quotes(result.quotes, told.quotes), likelihood=least)
     left = with_subject(then, name).rstrip("?") if name and certain else then
     return replace(result, unmentioned_sides=[*result.unmentioned_sides, left])
 
@@ -408,18 +398,14 @@ def _find_carried(
 
 MAX_NOTES_PER_THEME = 3  # notes of a theme that are quoted, a sentence each
 
-THEMES_OPENING = (
-    "The themes of the notes, by how they link to one another, with a sentence from each:"
-)
+THEMES_OPENING = "The themes of the notes, by how they link to one another, with a sentence from each:"
 """The first line of an answer about all themes, so that nobody takes it for a model's."""
 
 ASKED_THEMES_OPENING = "The themes in which the notes speak of this, with what they say:"
 """The same where themes of something were asked for."""
 
 
-def _draft_themes(
-    groups: Sequence[ThemeSources], material: Material, analyzer: TextAnalyzer
-) -> Draft:
+def _draft_themes(groups: Sequence[ThemeSources], material: Material, analyzer: TextAnalyzer) -> Draft:
     """Each theme, its size, and a sentence of each of its first notes, or what they say of what was asked;
     where none says anything of that, say so."""
     quoted = [(one, quotes) for one in groups if (quotes := _theme_quotes(one, analyzer))]
@@ -454,9 +440,7 @@ def _theme_quotes(group: ThemeSources, analyzer: TextAnalyzer) -> list[Quote]:
 class ExtractiveSynthesizer(VaultSynthesizer):
     """Quotes the passages of the sources that answer best; asks no language model."""
 
-    def __init__(
-        self, vault: str, analyzer: TextAnalyzer, *, checker: Checker | None = None
-    ) -> None:
+    def __init__(self, vault: str, analyzer: TextAnalyzer, *, checker: Checker | None = None) -> None:
         """:param checker: finds the place of each quote."""
         super().__init__(vault, None, checker)
         self._analyzer = analyzer

@@ -54,17 +54,13 @@ _EMBEDDED_FILE = re.compile(
 """All that is left of an embedded picture, recording or view: its name says nothing that answers, without a
 label ("File names: SITE_year.jpg")."""
 
-_PROPERTY = re.compile(
-    r"(?P<key>[^\s:][^:\n]{0,60}):[ \n](?P<value>.+?)(?: ·(?:\n+|$)|$)", re.DOTALL
-)
+_PROPERTY = re.compile(r"(?P<key>[^\s:][^:\n]{0,60}):[ \n](?P<value>.+?)(?: ·(?:\n+|$)|$)", re.DOTALL)
 """A property, as :mod:`notehop.indexing.vault.properties` writes it among others."""
 _ONE_PROPERTY = re.compile(r"\s*[\w-]{1,40}:(?: [^\n]+|(?:\n[^\n]+,)+\n[^\n]+)\s*")
 
 
 @lru_cache(maxsize=CACHED_SOURCES)
-def split_into_passages(
-    text: str, sentences: SentenceSpans, table_head: str = ""
-) -> tuple[Passage, ...]:
+def split_into_passages(text: str, sentences: SentenceSpans, table_head: str = "") -> tuple[Passage, ...]:
     """Return the passages of ``text`` in order; HTML and bare rules are none, and headings only
     where they may spell out an abbreviation.
 
@@ -84,9 +80,7 @@ def split_into_passages(
             )
             for one in split_into_passages(f"{table_head}\n{text}", sentences)
         )
-    if (f"{BETWEEN}\n" in text or _ONE_PROPERTY.fullmatch(text)) and (
-        listed := split_properties(text)
-    ):
+    if (f"{BETWEEN}\n" in text or _ONE_PROPERTY.fullmatch(text)) and (listed := split_properties(text)):
         words = f"{BETWEEN} ".join(one.text for one in listed)
         places = tuple(place for one in listed for place in one.ranges)
         return (Passage(words, 0, kind="property", ranges=places),)
@@ -206,24 +200,16 @@ def _join_scraps(text: str, spans: Sequence[Range]) -> list[Range]:
 
 
 def _is_scrap_or_label(text: str) -> bool:
-    return (
-        len(_TOKEN.findall(text)) <= MAX_FRAGMENT_WORDS
-        or _LABEL.fullmatch(text.strip()) is not None
-    )
+    return len(_TOKEN.findall(text)) <= MAX_FRAGMENT_WORDS or _LABEL.fullmatch(text.strip()) is not None
 
 
 def _join_attributions(blocks: Sequence[MarkdownBlock]) -> list[MarkdownBlock]:
     """The blocks, a paragraph that says whose the words above it are as the last line of that."""
     joined: list[MarkdownBlock] = []
-    for block, after in zip(
-        blocks, [*blocks[1:], MarkdownBlock(EMPTY_TEXT, Passage("", 0))], strict=False
-    ):
+    for block, after in zip(blocks, [*blocks[1:], MarkdownBlock(EMPTY_TEXT, Passage("", 0))], strict=False):
         last, body = joined[-1] if joined else block, block.body
         lines = f"{last.body.text}\n{body.text}"
-        same = (
-            block.kind == "prose"
-            and replace(last.template, group=block.template.group) == block.template
-        )
+        same = block.kind == "prose" and replace(last.template, group=block.template.group) == block.template
         same = same and not body.text.endswith((".", "!", "?"))  # "— Bring the pump, she said."
         below = len(last.body.text) + 1 in _attribution_starts(f"{lines}\n{after.body.text}")
         if joined and same and below:
@@ -289,9 +275,7 @@ def _labelled_lines(body: MappedText) -> list[MappedText]:
     """The labelled lines of a paragraph, with those up to the next that has the label of the first; one
     where fewer are labelled, or by a letter each: question and answer."""
     text = body.text
-    lines = (
-        at for at in line_ends(text) if not answers(text[max(0, at - 9) : at], text[at : at + 40])
-    )
+    lines = (at for at in line_ends(text) if not answers(text[max(0, at - 9) : at], text[at : at + 40]))
     ends = [0, *lines]
     matches = (LABELLED.match(body.text, at) for at in ends)
     labels = [label[0].strip() if label else "" for label in matches]

@@ -19,12 +19,7 @@ from notehop.app.answer.quotes.exact_values import (
     synonyms_of,
 )
 from notehop.app.answer.quotes.question import COMPARATIVE, Question, form_words, is_form_word
-from notehop.app.answer.quotes.text_analyzer import (
-    NAMING_PROPERTY,
-    QuotableSource,
-    Term,
-    TextAnalyzer,
-)
+from notehop.app.answer.quotes.text_analyzer import NAMING_PROPERTY, QuotableSource, Term, TextAnalyzer
 from notehop.app.retrieval.intents import ASKS_FOR_NEWEST
 from notehop.indexing.tokens.words import fold, joined_words
 from notehop.indexing.vault.dates import MONTH_NUMBERS
@@ -79,15 +74,12 @@ def is_answered_question(passages: Sequence[Passage], at: int) -> bool:
     passage, below = passages[at], passages[at + 1 : at + 2]
     asks = passage.kind in ("prose", "item") and passage.text.endswith("?")
     return asks and any(
-        one.group == passage.group and (passage.kind == "prose" or one.depth > passage.depth)
-        for one in below
+        one.group == passage.group and (passage.kind == "prose" or one.depth > passage.depth) for one in below
     )
 
 
 # Numbers on one side of which lies what is asked for.
-_BOUND = re.compile(
-    r"(?i)\b(?:after|before|since|until|by|than|nach|vor|seit|bis|ab) (?:\w+ )?[\d./-]+"
-)
+_BOUND = re.compile(r"(?i)\b(?:after|before|since|until|by|than|nach|vor|seit|bis|ab) (?:\w+ )?[\d./-]+")
 
 _CAPITAL_ABBREVIATIONS = frozenset(("ok", "okay", "fyi", "asap", "btw", "imo", "imho"))
 """Words in capitals that name nothing."""
@@ -103,9 +95,7 @@ _PAST = by_language("past_")
 class PreparedQuestion:
     """A parsed question with its weighted terms, names and numbers, made once for all passages."""
 
-    def __init__(
-        self, parsed: Question, analyzer: TextAnalyzer, phrases: Sequence[str] = ()
-    ) -> None:
+    def __init__(self, parsed: Question, analyzer: TextAnalyzer, phrases: Sequence[str] = ()) -> None:
         """:param phrases: what a passage that answers is to hold, as it stands in quotes in the question."""
         self._phrases = [joined_words(one) for one in phrases]
         self.parsed = parsed
@@ -122,8 +112,7 @@ class PreparedQuestion:
             kept_terms = (
                 one
                 for one in terms
-                if one.word in self.defined_words
-                or not (is_form_word(one.as_typed) or one.folded in form)
+                if one.word in self.defined_words or not (is_form_word(one.as_typed) or one.folded in form)
             )
             terms = tuple(kept_terms) or terms
         # "How high is the rent" is for no height, what it costs is told by an amount, and the latest one
@@ -182,20 +171,14 @@ class PreparedQuestion:
         text += (note.title, note.heading, passage.heading, passage.lead)
         numbers = numbered_names(" | ".join(text))
         right_kinds = {kind for kind, _ in self._numbered_names & numbers}
-        return bool(
-            {one for one, _ in self._numbered_names} & {one for one, _ in numbers} - right_kinds
-        )
+        return bool({one for one, _ in self._numbered_names} & {one for one, _ in numbers} - right_kinds)
 
     @cached_property
     def rarest_term(self) -> tuple[Term, ...]:
         """The term that is far rarer in the notes than all others; empty for none."""
         # One that is written with digits has several terms.
-        ranked = sorted(
-            (one for one in self.terms if not one.absent), key=lambda one: (one.weight, one.word)
-        )
-        there = sorted(
-            {one.as_typed: one for one in ranked}.values(), key=lambda one: (one.weight, one.word)
-        )
+        ranked = sorted((one for one in self.terms if not one.absent), key=lambda one: (one.weight, one.word))
+        there = sorted({one.as_typed: one for one in ranked}.values(), key=lambda one: (one.weight, one.word))
         far = len(there) > 1 and there[-2].weight * MIN_RARITY_RATIO < there[-1].weight
         return (there[-1],) if far else ()
 
@@ -258,9 +241,7 @@ class PreparedQuestion:
                 candidate.passages, candidate.order
             )  # not "Find out who leads the guild."
         label = candidate.features["bare"] and not self.has_whole_query(candidate.passage.text)
-        return bool(candidate.features["title_tells"]) or (
-            candidate.new_word_count > 0 and not label
-        )
+        return bool(candidate.features["title_tells"]) or (candidate.new_word_count > 0 and not label)
 
     def has_quoted_phrase(self, passage: Passage) -> bool:
         """Whether a passage has a phrase of the question, or is a part of one."""
@@ -301,9 +282,7 @@ class PreparedQuestion:
         if candidate.passage.kind != "property":
             return candidate.features["beside_title_share"]
         own = (
-            each
-            for each in candidate.passage.text.split(f"{BETWEEN} ")
-            if not NAMING_PROPERTY.match(each)
+            each for each in candidate.passage.text.split(f"{BETWEEN} ") if not NAMING_PROPERTY.match(each)
         )
         return self.share(self.analyzer.words(" ".join(own)))
 

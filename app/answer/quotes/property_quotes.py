@@ -12,13 +12,7 @@ from notehop.app.answer.draft import Quote
 from notehop.app.answer.names import capitalized_names
 from notehop.app.answer.quotes import WORD_LISTS
 from notehop.app.answer.quotes.blocks import Passage
-from notehop.app.answer.quotes.exact_values import (
-    FILING_DATE,
-    WORD,
-    has_date,
-    is_agent_noun,
-    is_day,
-)
+from notehop.app.answer.quotes.exact_values import FILING_DATE, WORD, has_date, is_agent_noun, is_day
 from notehop.app.answer.quotes.passages import split_properties
 from notehop.app.answer.quotes.prepared_question import Candidate, PreparedQuestion
 from notehop.app.answer.quotes.sections import word_count
@@ -87,17 +81,13 @@ class PropertySelector:
             fold(_property_key(passage)).casefold(),
             WORD.findall(self.question.parsed.folded),
         )
-        return frozenset(
-            self.words(" ".join(word for word in query_words if is_agent_noun(noun, (word,))))
-        )
+        return frozenset(self.words(" ".join(word for word in query_words if is_agent_noun(noun, (word,)))))
 
     def _asked_places(self, quotable: QuotableSource) -> list[Passage]:
         """The properties that say where a note's subject is, if a question asks that and no more."""
         only = self.form == "place" and self.question.words <= self.question.name_words(quotable)
         every = self._listed(quotable) if only else ()
-        return [
-            one for one in every if not _PLACE.isdisjoint(_property_key(one).casefold().split())
-        ]
+        return [one for one in every if not _PLACE.isdisjoint(_property_key(one).casefold().split())]
 
     def _is_filing(self, one: Passage) -> bool:
         """Whether a property names its note, or tells when it was made, which is not asked for."""
@@ -148,11 +138,7 @@ class PropertySelector:
         left = self.question.words - self.question.name_words(candidate.quotable)
         if self.form in OPEN_FORMS:
             return bool(left)
-        listed = [
-            each
-            for each in self._listed(candidate.quotable)
-            if not NAMING_PROPERTY.match(each.text)
-        ]
+        listed = [each for each in self._listed(candidate.quotable) if not NAMING_PROPERTY.match(each.text)]
         texts = (each.text if self.form == "yesno" else _property_key(each) for each in listed)
         if left.intersection(self.words(" ".join(texts))):
             return True
@@ -164,8 +150,7 @@ class PropertySelector:
             # Whom the question names is known; what begins a sentence is no name by its capital.
             values = (part for each in listed for part in each.text.partition(":")[2].split(","))
             return any(
-                capitalized_names(f"of{part}")
-                and self.question.all_words.isdisjoint(self.words(part))
+                capitalized_names(f"of{part}") and self.question.all_words.isdisjoint(self.words(part))
                 for part in values
             )
         has_value = any(candidate.features.get(name) for name in ("number_there", "date_there"))
@@ -183,9 +168,7 @@ class PropertySelector:
         more = [it for it in every if self.has_further_word(quotable, it)]
         dated = [it for it in every if "date" in self.forms and has_date(it.text)]
         listed = [it for it in every if it in [*more, *dated]] if beside and more else every
-        shown = self._asked_places(quotable) or [
-            one for one in listed if self._asked_key_words(one)
-        ]
+        shown = self._asked_places(quotable) or [one for one in listed if self._asked_key_words(one)]
         known_words = self.question.name_words(quotable).union(
             *(self.words(_property_key(one)) for one in shown)
         )
@@ -253,9 +236,7 @@ class FieldSelector:
         """Whether a question has the words of a heading: who holds something is its *Holder*."""
         left = self.question.words - self.question.name_words(one.quotable)
         doing = tuple(word for word in left if len(word) > 2)
-        return all(
-            word.startswith(doing) for word in self._heading_words(one) - self.question.all_words
-        )
+        return all(word.startswith(doing) for word in self._heading_words(one) - self.question.all_words)
 
     def _is_field(self, one: Candidate) -> bool:
         names = self.question.is_named(one.quotable)
@@ -267,8 +248,5 @@ class FieldSelector:
 
     def _heading_words(self, one: Candidate) -> frozenset[str]:
         """The words of the heading above a passage that the note is not called by."""
-        words = (
-            frozenset(self.question.analyzer.words(one.heading))
-            - self.question.analyzer.function_words
-        )
+        words = frozenset(self.question.analyzer.words(one.heading)) - self.question.analyzer.function_words
         return words - self.question.name_words(one.quotable)

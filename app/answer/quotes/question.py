@@ -81,9 +81,7 @@ class Question:
     @property
     def asks_by_role(self) -> bool:
         """Whether somebody is asked for by what he does or is to others: "the captain of the Kestrel"."""
-        named = self.defined_term and not (
-            _ROLES.search(self.defined_term) or "'s " in self.defined_term
-        )
+        named = self.defined_term and not (_ROLES.search(self.defined_term) or "'s " in self.defined_term)
         return "person" in self.forms and not named
 
     @property
@@ -92,9 +90,7 @@ class Question:
         if not self.defined_term or self.exact_kind or "person" in self.forms:
             return False
         behind = self.folded.partition(self.defined_term)[2].lstrip()
-        return "'s " in self.defined_term or bool(
-            _ROLES.search(self.defined_term) or _ROLES.match(behind)
-        )
+        return "'s " in self.defined_term or bool(_ROLES.search(self.defined_term) or _ROLES.match(behind))
 
 
 _COMPARATIVES = {
@@ -289,9 +285,7 @@ def _has_capitals(word: str, text: str) -> bool:
     )
 
 
-def _find_exact_kind(
-    plain: str, forms: Sequence[Form], measure: str, language: str
-) -> tuple[str, str]:
+def _find_exact_kind(plain: str, forms: Sequence[Form], measure: str, language: str) -> tuple[str, str]:
     """Return the kind of what an answer must have in it, and the noun that is counted."""
     if _STEPS.search(plain) or _TWICE.search(plain) or _WHENEVER.search(plain):
         return "", ""
@@ -324,9 +318,7 @@ def is_form_word(word: str) -> bool:
         _SCAFFOLD.fullmatch(plain)
         or _SCAFFOLD.fullmatch(f"{plain} for")
         or _FORM_PATTERNS["comparison"].fullmatch(plain)
-        or any(
-            _FORM_PATTERNS["number"].fullmatch(f"{how} {plain}") for how in ("how", "wie", "hoe")
-        )
+        or any(_FORM_PATTERNS["number"].fullmatch(f"{how} {plain}") for how in ("how", "wie", "hoe"))
         or _FORM_PATTERNS["number"].fullmatch(plain)
     )
 

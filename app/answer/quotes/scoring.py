@@ -67,9 +67,7 @@ def load_weights() -> Mapping[str, Mapping[str, float]]:
     return by_set
 
 
-def score_passages(
-    question: PreparedQuestion, sources: Sequence[QuotableSource]
-) -> list[Candidate]:
+def score_passages(question: PreparedQuestion, sources: Sequence[QuotableSource]) -> list[Candidate]:
     """Return the passages that may answer, of which vectors were compared, best first, ties by place.
 
     :param sources: best first, connected notes after them.
@@ -79,9 +77,7 @@ def score_passages(
     ]
     if not best:
         return []
-    query, rows = question.analyzer.vectors(
-        question.parsed.text, [comparison_text(one) for one in best]
-    )
+    query, rows = question.analyzer.vectors(question.parsed.text, [comparison_text(one) for one in best])
     compared = []
     for candidate, like in zip(best, (rows @ query).tolist(), strict=True):
         meaning = {
@@ -89,9 +85,7 @@ def score_passages(
             "likeness_squared": like * like,
             "likeness_when_fresh": like * min(1.0, candidate.new_word_count / 5),
         }
-        compared.append(
-            replace(candidate, likeness=like, features={**candidate.features, **meaning})
-        )
+        compared.append(replace(candidate, likeness=like, features={**candidate.features, **meaning}))
     ranked = _rank_by_weights(compared, load_weights()["meaning"])
     return [one for one in ranked if not _is_boilerplate(one, question.analyzer)] or ranked
 
@@ -102,9 +96,7 @@ def _is_boilerplate(one: Candidate, analyzer: TextAnalyzer) -> bool:
     return long and analyzer.has_chunks_with(one.words, MIN_REPEATED_CHUNKS)
 
 
-def make_candidates(
-    question: PreparedQuestion, sources: Sequence[QuotableSource]
-) -> list[Candidate]:
+def make_candidates(question: PreparedQuestion, sources: Sequence[QuotableSource]) -> list[Candidate]:
     """Return all passages in their order, with the features that need no model, unweighed."""
     together = _SourceContext(question, sources)
     return [
@@ -122,9 +114,7 @@ def comparison_text(candidate: Candidate) -> str:
     return f"{head}: {passage.lead} {passage.text}"[:MAX_EMBEDDED_CHARS]
 
 
-def _rank_by_weights(
-    candidates: Iterable[Candidate], weights: Mapping[str, float]
-) -> list[Candidate]:
+def _rank_by_weights(candidates: Iterable[Candidate], weights: Mapping[str, float]) -> list[Candidate]:
     scored = [
         replace(one, score=sum(weights.get(name, 0.0) * has for name, has in one.features.items()))
         for one in candidates
@@ -144,35 +134,22 @@ class _SourceContext:
             for name in question.name_word_sets(quotable)
         ]
         self._titles = {quotable.source.title: quotable.source.path for quotable in sources}
-        self._asks_of_own = "person" not in question.parsed.forms and is_about_asker(
-            question.parsed.text
-        )
+        self._asks_of_own = "person" not in question.parsed.forms and is_about_asker(question.parsed.text)
         self._asked_people = [
-            own
-            for quotable in sources
-            if quotable.is_about_person
-            for own in self._asked_names(quotable)
+            own for quotable in sources if quotable.is_about_person for own in self._asked_names(quotable)
         ]
 
     def _asked_names(self, quotable: QuotableSource) -> list[frozenset[str]]:
         """The words of the names of a note that a question has."""
         small, query_words = self._question.analyzer.function_words, self._question.all_words
         # Somebody may go by "I."
-        return [
-            one
-            for one in self._question.name_word_sets(quotable)
-            if one - small and one <= query_words
-        ]
+        return [one for one in self._question.name_word_sets(quotable) if one - small and one <= query_words]
 
     def is_about_another(self, quotable: QuotableSource, held: frozenset[str]) -> bool:
         """Whether a passage is of a note about somebody, and asked for is another, or who asks."""
         if not quotable.is_about_person or self._asked_names(quotable):
             return False
-        return (
-            not any(one <= held for one in self._asked_people)
-            if self._asked_people
-            else self._asks_of_own
-        )
+        return not any(one <= held for one in self._asked_people) if self._asked_people else self._asks_of_own
 
     def points_elsewhere(self, text: str, own: str) -> bool:
         """Whether a sentence of a note says that the answer stands in another."""
@@ -192,11 +169,7 @@ def _source_candidates(
     at: int, quotable: QuotableSource, question: PreparedQuestion, together: _SourceContext
 ) -> list[Candidate]:
     """The passages of a source with all features but those of meaning."""
-    source, words, small = (
-        quotable.source,
-        question.analyzer.words,
-        question.analyzer.function_words,
-    )
+    source, words, small = (quotable.source, question.analyzer.words, question.analyzer.function_words)
     names = question.name_word_sets(quotable)
     title = frozenset[str]().union(*names)
     # Who asks how many is told by a number, though the note has one in its name.
@@ -210,25 +183,19 @@ def _source_candidates(
     is_silent = [one.kind == "heading" or one.is_fragment for one in passages]
     texts = (at for at in range(len(passages)) if not (is_silent[at] or is_label[at]))
     begin = next(texts, 0)
-    aliases = [
-        name for name in names[1:] if name - small <= question.words and not name <= names[0]
-    ]
+    aliases = [name for name in names[1:] if name - small <= question.words and not name <= names[0]]
     base = {
         "rank": 0.0 if quotable.link_sentence else 1.0 / (at + 1),
         "top_three": float(at < 3 and not quotable.link_sentence),
         "linked": float(bool(quotable.link_sentence)),
         "link_likeness": quotable.link_likeness if quotable.link_sentence else 0.0,
-        "link_share": question.share(words(quotable.link_sentence))
-        if quotable.link_sentence
-        else 0.0,
+        "link_share": question.share(words(quotable.link_sentence)) if quotable.link_sentence else 0.0,
         "title_share": question.share(title),
         "chunk_share": question.share(source_words),
         "alias_asked": max(map(question.share, aliases), default=0.0),
         "of_another": float(together.is_about_another(quotable, source_words)),
     }
-    by_name = bool(question.defined_words) and any(
-        question.defined_words == name - small for name in names
-    )
+    by_name = bool(question.defined_words) and any(question.defined_words == name - small for name in names)
     candidates: list[Candidate] = []
     for order, passage in enumerate(passages):
         if is_silent[order] and not (
@@ -259,13 +226,9 @@ def _source_candidates(
         )
         features = {
             **base,
-            "of_another": max(
-                base["of_another"], question.names_another_number(passage, quotable, passages)
-            ),
+            "of_another": max(base["of_another"], question.names_another_number(passage, quotable, passages)),
             "title_tells": float(tells_by_role and not names[0] <= question.all_words),
-            "rarest": max(
-                (one.share_in(apart | title) for one in question.rarest_term), default=0.0
-            ),
+            "rarest": max((one.share_in(apart | title) for one in question.rarest_term), default=0.0),
             "opens_note": float(opens),
             "text_share": in_text,
             "heading_share": in_heading - in_lead,
@@ -283,16 +246,9 @@ def _source_candidates(
             features["names_term"] = 1.0
             least = MIN_TELLING_WORDS - ("person" in question.parsed.forms)
             features["tells_of_term"] = float(new_words >= least and not features["task"])
-        titles = [
-            frozenset(words(one.lead)) - small for one in passages[max(0, order - 1) : order + 1]
-        ]
+        titles = [frozenset(words(one.lead)) - small for one in passages[max(0, order - 1) : order + 1]]
         titled = titles[-1] == question.defined_words or (by_name and titles[-1] in names)
-        if (
-            question.defined_words
-            and titled
-            and passage.kind == "prose"
-            and titles[-1] not in titles[:-1]
-        ):
+        if question.defined_words and titled and passage.kind == "prose" and titles[-1] not in titles[:-1]:
             # A callout begins so, under the term or another name of its note.
             features |= dict.fromkeys(("term_is", "term_first", "says_what"), 1.0)
         if quotable.news_rank and any(name and name <= with_lead for name in together.subjects):
@@ -344,11 +300,7 @@ _FILED = re.compile(r"\b(?:creat|modif|updat|written|wrote|added)", re.IGNORECAS
 
 
 def _form_features(
-    question: PreparedQuestion,
-    passage: Passage,
-    quotable: QuotableSource,
-    by_name: bool,
-    opens: bool,
+    question: PreparedQuestion, passage: Passage, quotable: QuotableSource, by_name: bool, opens: bool
 ) -> dict[str, float]:
     """Whether a passage has what the form of the question asks for."""
     forms, text = question.parsed.forms, passage.unstruck_text
@@ -356,9 +308,7 @@ def _form_features(
     # When a note was filed is no answer to a "when", unless that is asked for.
     without_filing = text if _FILED.search(question.parsed.text) else FILING_DATE.sub("", text)
     if "number" in forms:
-        features[
-            "number_there" if has_number(without_filing, question.numbers) else "number_not_there"
-        ] = 1.0
+        features["number_there" if has_number(without_filing, question.numbers) else "number_not_there"] = 1.0
     if question.parsed.measure:
         words, measure = question.analyzer.words, question.parsed.measure
         has_measure = has_exact_value(
@@ -370,17 +320,13 @@ def _form_features(
         if dated or not has_occasion(without_filing, question.numbers):
             features["date_there" if dated else "date_not_there"] = 1.0
     if "person" in forms:
-        names = [
-            one for one in capitalized_names(text) if fold(one).casefold() not in question.all_words
-        ]
+        names = [one for one in capitalized_names(text) if fold(one).casefold() not in question.all_words]
         features["name_there" if names else "name_not_there"] = 1.0
     if "place" in forms:
         features["place_there"] = float(bool(capitalized_names(text)) or "/" in text)
     if "howto" in forms:
         features["step"] = float(passage.kind == "item" and passage.mark[:1].isdigit())
-        features["code_for_howto"] = float(
-            passage.is_command or (passage.kind != "code" and "`" in text)
-        )
+        features["code_for_howto"] = float(passage.is_command or (passage.kind != "code" and "`" in text))
     if "list" in forms:
         features["item_for_list"] = float(passage.kind == "item")
     if question.defined_words and passage.kind != "code" and not text.startswith(_BOXES):
@@ -398,16 +344,12 @@ def _is_label(copula: re.Match[str] | None) -> bool:
     return copula is not None and copula[0].strip('"*_`” ') in (*":=–—-",)
 
 
-def _find_definition(
-    question: PreparedQuestion, text: str
-) -> tuple[int, re.Match[str] | None, bool, bool]:
+def _find_definition(question: PreparedQuestion, text: str) -> tuple[int, re.Match[str] | None, bool, bool]:
     """Return where the term ends with which a text begins, the copula behind it, whether it stands alone,
     and whether more than a few words follow."""
     begin = LEADING_ARTICLE.sub("", text)
     ends = [word.end() for word in re.finditer(r"\w+", begin[:MAX_TERM_OFFSET_CHARS])]
-    end = next(
-        (at for at in ends if question.defined_words <= {*question.analyzer.words(begin[:at])}), 0
-    )
+    end = next((at for at in ends if question.defined_words <= {*question.analyzer.words(begin[:at])}), 0)
     copula = _COPULA.match(begin[end:].lstrip(")")) if end else None
     alone = end > 0 and ends.index(end) < len(question.parsed.defined_term.split())
     if copula is not None and not alone and copula[0].strip('"*_`” ') in (":", "="):
@@ -417,11 +359,7 @@ def _find_definition(
 
 
 def _definition_features(
-    question: PreparedQuestion,
-    passage: Passage,
-    quotable: QuotableSource,
-    by_name: bool,
-    opens: bool,
+    question: PreparedQuestion, passage: Passage, quotable: QuotableSource, by_name: bool, opens: bool
 ) -> dict[str, float]:
     """Whether a passage says what something is, or a part of it does: a glossary may have several in one."""
     folded = fold(passage.unstruck_text).casefold()
@@ -431,9 +369,7 @@ def _definition_features(
     if copula is None or other:
         parts = (_find_definition(question, folded[one.end() :]) for one in _PART.finditer(folded))
         no_definition = (end, None, alone, False)
-        end, copula, alone, says = next(
-            (one for one in parts if one[2] and _is_label(one[1])), no_definition
-        )
+        end, copula, alone, says = next((one for one in parts if one[2] and _is_label(one[1])), no_definition)
     about = question.parsed.defined_term
     spelt = has_long_form(about, passage.text)
     if question.parsed.asks_long_form or question.parsed.asks_meaning_of_capitals:

@@ -13,11 +13,7 @@ from notehop.app.answer.material import headings_at
 from notehop.app.answer.quotes import WORD_LISTS
 from notehop.app.answer.quotes.blocks import VIEW_FENCE, Passage
 from notehop.app.answer.quotes.exact_values import has_date, has_exact_value
-from notehop.app.answer.quotes.prepared_question import (
-    Candidate,
-    PreparedQuestion,
-    is_answered_question,
-)
+from notehop.app.answer.quotes.prepared_question import Candidate, PreparedQuestion, is_answered_question
 from notehop.app.answer.quotes.table_rows import MAX_LIST_ITEMS, agreement_of, is_one_of_rows
 from notehop.app.answer.quotes.text_analyzer import QuotableSource, is_label_only
 from notehop.app.retrieval.abbreviations import has_long_form
@@ -52,9 +48,7 @@ def name_word_sets(quotable: QuotableSource, question: PreparedQuestion) -> list
     return [*question.name_word_sets(quotable), frozenset(question.analyzer.words(short))]
 
 
-def notes_of_sides(
-    ranked: Sequence[Candidate], question: PreparedQuestion
-) -> list[list[Candidate]]:
+def notes_of_sides(ranked: Sequence[Candidate], question: PreparedQuestion) -> list[list[Candidate]]:
     """Return, for each side of a comparison, the candidates of the notes that go by its name."""
     words = question.analyzer.words
     sides = [frozenset(words(side)) for side in question.parsed.sides]
@@ -155,8 +149,7 @@ class SectionQuoter:
         near = (
             one.order
             for one in self.ranked
-            if one.source_index == candidate.source_index
-            and one.score >= candidate.score - MAX_EXACT_GAP
+            if one.source_index == candidate.source_index and one.score >= candidate.score - MAX_EXACT_GAP
         )
         good = {candidate.order, *near}.intersection(group)
         is_short = word_count(passages[at] for at in group) <= MAX_ENTRY_WORDS
@@ -205,9 +198,7 @@ class SectionQuoter:
             orders.remove(min(orders))
         return orders
 
-    def _rows_with_text(
-        self, candidate: Candidate, table: Sequence[int], section: Sequence[int]
-    ) -> set[int]:
+    def _rows_with_text(self, candidate: Candidate, table: Sequence[int], section: Sequence[int]) -> set[int]:
         """Return the rows of a table that agree with the question as that which answers does, with the text
         below the table where it is short."""
         passages = candidate.passages
@@ -274,17 +265,11 @@ class SectionQuoter:
         orders |= self._short_text_below(rows[0], self._section_of(rows[0]))
         return replace(self._make_quote(rows[0], sorted(orders), chosen=True), defined_name=name)
 
-    def _make_quote(
-        self, candidate: Candidate, orders: Sequence[int], *, chosen: bool = False
-    ) -> Quote:
+    def _make_quote(self, candidate: Candidate, orders: Sequence[int], *, chosen: bool = False) -> Quote:
         quotable, passages = candidate.quotable, candidate.passages
         title = {*self.words(quotable.source.title)}  # a callout may say it again
         parts = [
-            QuotePart(
-                at,
-                passage,
-                passage.kind != "prose" or not title.issuperset(self.words(passage.lead)),
-            )
+            QuotePart(at, passage, passage.kind != "prose" or not title.issuperset(self.words(passage.lead)))
             for at, passage in ((at, passages[at]) for at in orders)
         ]
         name = (
@@ -299,9 +284,7 @@ class SectionQuoter:
         after = passages[orders[-1] + 1 :][:1]
         goes_on = after[0].group == last.group if after else quotable.is_cut_off
         text, ranges = lay_out(parts, goes_on=is_list and goes_on and not chosen)
-        headings = headings_at(
-            quotable.source.text, quotable.headings_above, parts[0].passage.ranges[0][0]
-        )
+        headings = headings_at(quotable.source.text, quotable.headings_above, parts[0].passage.ranges[0][0])
         return Quote(quotable.source, text, ranges, headings, name)
 
 
@@ -355,8 +338,7 @@ def points_to(one: Candidate, title: str) -> bool:
     name = re.escape(title)
     leads = rf"[,;:–—] see {name}|(?:[,;:–—]|\b(?:in|at|under|see)) {name} > "
     return (
-        bool(one.features["says_where"])
-        or re.search(rf"(?:{leads})[^.]{{0,60}}[.)!\]]*$", text) is not None
+        bool(one.features["says_where"]) or re.search(rf"(?:{leads})[^.]{{0,60}}[.)!\]]*$", text) is not None
     )
 
 

@@ -69,10 +69,7 @@ MAX_POINTER_GAP = 3.0  # how much less likely than a sentence what it leads to m
 
 
 def select_quotes(
-    ranked: Sequence[Candidate],
-    question: PreparedQuestion,
-    sources: Sequence[QuotableSource],
-    limit: int,
+    ranked: Sequence[Candidate], question: PreparedQuestion, sources: Sequence[QuotableSource], limit: int
 ) -> list[Quote]:
     """Return what answers, the best source first, each from the sentence on that answers.
 
@@ -88,10 +85,7 @@ class _Selection:
     """Orders the candidates of a question, and quotes the best."""
 
     def __init__(
-        self,
-        ranked: Sequence[Candidate],
-        question: PreparedQuestion,
-        sources: Sequence[QuotableSource],
+        self, ranked: Sequence[Candidate], question: PreparedQuestion, sources: Sequence[QuotableSource]
     ) -> None:
         self.question, self.sources = question, sources
         self.words, parsed = question.analyzer.words, question.parsed
@@ -132,15 +126,10 @@ class _Selection:
             ranked = put_first(partial(self._is_cause, ranked[0]), ranked)
         if self.form == "definition":
             ranked = put_first(defines, ranked, 1.5)
-            ranked = put_first(
-                lambda one: bool(one.features.get("says_what")), ranked, MAX_SCORE_GAP
-            )
+            ranked = put_first(lambda one: bool(one.features.get("says_what")), ranked, MAX_SCORE_GAP)
             # A note that explains several terms is called by each.
             ranked = put_first(self._explains_alias, ranked, MAX_SCORE_GAP)
-            if (
-                not defines(ranked[0])
-                and self._heading_words(ranked[0]) != self.question.defined_words
-            ):
+            if not defines(ranked[0]) and self._heading_words(ranked[0]) != self.question.defined_words:
                 ranked = put_first(self._opens_section, ranked, MAX_SCORE_GAP)
         if self.question.parsed.exact_kind:
             ranked = self._put_exact_first(ranked)
@@ -268,8 +257,7 @@ class _Selection:
         sides = [frozenset(self.words(side)) for side in self.question.parsed.sides]
         known, small = self.question.names, self.question.analyzer.function_words
         own = [
-            (side & known or side).difference(small, *(one for one in sides if one != side))
-            for side in sides
+            (side & known or side).difference(small, *(one for one in sides if one != side)) for side in sides
         ]
         names = (name_word_sets(one.quotable, self.question) for one in self.ranked)
         with_words = [
@@ -410,9 +398,7 @@ class _Selection:
         for at, quotable in sorted(found, key=lambda it: (it[1].source.path, it[1].source.lines)):
             passages = quotable.passages(self.question.analyzer.sentences)
             for order in range(len(passages)):
-                yield replace(
-                    like, source_index=at, quotable=quotable, passages=passages, order=order
-                )
+                yield replace(like, source_index=at, quotable=quotable, passages=passages, order=order)
 
     def _note_candidates(self, one: Candidate) -> Iterator[Candidate]:
         """The candidate at every place of what was found of its note, in text order."""
@@ -479,8 +465,7 @@ class _Selection:
         steps = (
             one
             for one in self._note_candidates(step)
-            if (one.quotable.source.heading, one.passage.headings) == place
-            and one.passage.mark[:1].isdigit()
+            if (one.quotable.source.heading, one.passage.headings) == place and one.passage.mark[:1].isdigit()
         )
         first = min(steps, key=lambda one: (one.quotable.source.lines, one.source_index, one.order))
         return [replace(first, score=best.score + MAX_STEP_GAP), *ranked]

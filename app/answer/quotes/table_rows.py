@@ -76,11 +76,7 @@ def find_asked_rows(
     """
     best, counts = ranked[0], question.parsed.exact_kind == "count"
     near_best = (one for one in ranked if one.score >= best.score - MAX_SCORE_GAP)
-    beside = (
-        one
-        for one in near_best
-        if one.source_index == best.source_index and one.passage.kind == "row"
-    )
+    beside = (one for one in near_best if one.source_index == best.source_index and one.passage.kind == "row")
     top, forms = next(beside, None), {*question.parsed.forms}
     if top is None or not (counts or {"list", "open"} & forms):
         return []
@@ -89,11 +85,7 @@ def find_asked_rows(
     if len(matching) == 1 and not (counts or "list" in forms):
         return []
     limit_note = f"The first {MAX_TABLE_ROWS} of " if len(matching) > MAX_TABLE_ROWS else ""
-    name = (
-        f"{limit_note}{len(matching)} rows of what was found"
-        if len(matching) > 1 and is_countable
-        else ""
-    )
+    name = f"{limit_note}{len(matching)} rows of what was found" if len(matching) > 1 and is_countable else ""
     groups = [[*its] for _, its in groupby(matching[:MAX_TABLE_ROWS], lambda one: one.source_index)]
     return [(its, "" if at else name) for at, its in enumerate(groups)]
 
@@ -114,9 +106,7 @@ def _matching_rows(
     words, top_columns = question.analyzer.words, _column_names(top.passage)
     agreeing = [_agreeing_columns(one.passage, question) for one in rows]
     columns = {one for its in agreeing for one in its}.intersection(top_columns)
-    columns = {one for one in columns if not question.words.isdisjoint(words(one))} or {
-        *top_columns
-    }
+    columns = {one for one in columns if not question.words.isdisjoint(words(one))} or {*top_columns}
     rows_of_table = [
         (one, {head: its[head] for head in its if head in columns}, _row_words(one, question))
         for one, its in zip(rows, agreeing, strict=True)
@@ -137,12 +127,8 @@ def _matching_rows(
             head != top_columns[0] or any(map(str.isdigit, cell)) for head, (_, cell) in its.items()
         )
         sure = more <= words_held if by_value else bool(words_left) and words_left <= words_held
-        agrees.append(
-            (sum(size for size, _ in its.values()), sure) if sure or by_value else (0, False)
-        )
-    matching = [
-        one for (one, _, _), its in zip(rows_of_table, agrees, strict=True) if its == max(agrees)
-    ]
+        agrees.append((sum(size for size, _ in its.values()), sure) if sure or by_value else (0, False))
+    matching = [one for (one, _, _), its in zip(rows_of_table, agrees, strict=True) if its == max(agrees)]
     return (
         matching if any(max(agrees)) and len(matching) < len(rows_of_table) else []
     ), words_left <= count.keys()
@@ -167,11 +153,7 @@ def _agreeing_columns(row: Passage, question: PreparedQuestion) -> dict[str, tup
             # "The Book of Why" is called so.
             has_own_word = not known_words.issuperset(words(value))
             year = dated and re.fullmatch(YEAR_PATTERN, value)
-            if (
-                whole
-                and not year
-                and (has_own_word or (" " in value and joined_words(value) in query_words))
-            ):
+            if whole and not year and (has_own_word or (" " in value and joined_words(value) in query_words)):
                 before, cells = by_column.get(head, (0, ""))
                 by_column[head] = before + count, f"{cells} {value}"
     return by_column

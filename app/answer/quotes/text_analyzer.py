@@ -29,9 +29,7 @@ SUBJECT_SIGNAL, NEWS_SIGNAL = "subject", "recent"
 MAX_LABEL_WORDS = 5  # words of what may be no more than a label
 MAX_NAME_LINE_WORDS = 24  # words of a line that may be names of notes alone
 
-NAMING_PROPERTY = re.compile(
-    r"(?:alias|aliases|tag|tags|title|cssclass|cssclasses)\b", re.IGNORECASE
-)
+NAMING_PROPERTY = re.compile(r"(?:alias|aliases|tag|tags|title|cssclass|cssclasses)\b", re.IGNORECASE)
 """Properties that name a note and say nothing of it."""
 
 VARIANT_SHARE = 0.8  # share of a word that is met in a compound
@@ -77,9 +75,7 @@ def synonyms_by_token(words: Callable[[str], Sequence[str]]) -> Mapping[str, fro
     """Map words, as an index has them, to others that say nearly the same; short ones, units, left out."""
     found: dict[str, frozenset[str]] = {}
     for synonyms in SYNONYMS:
-        stems = frozenset(
-            one for one in words(" ".join(sorted(synonyms))) if len(one) > MAX_UNIT_LETTERS
-        )
+        stems = frozenset(one for one in words(" ".join(sorted(synonyms))) if len(one) > MAX_UNIT_LETTERS)
         found |= {one: found.get(one, frozenset()) | stems - {one} for one in stems}
     return found
 
@@ -164,10 +160,7 @@ def _find_names(text: str) -> list[str]:
         capital = [at for at, one in enumerate(words) if one[:1].isupper()]
         for at in capital:
             for end in (one for one in capital if at <= one < at + MAX_NAME_WORDS):
-                if all(
-                    one in capital or len(words[one]) <= MAX_PARTICLE_LETTERS
-                    for one in range(at, end)
-                ):
+                if all(one in capital or len(words[one]) <= MAX_PARTICLE_LETTERS for one in range(at, end)):
                     names[" ".join(words[at : end + 1])] = None
     return list(names)
 
@@ -204,9 +197,7 @@ _PEOPLE = frozenset(WORD_LISTS["people"])
 
 def is_about_person(metadata: Mapping[str, Any]) -> bool:
     """Whether the metadata of a note, its folder, type or tags, say that it is about somebody."""
-    labels = " ".join(
-        (metadata.get("folder") or "", metadata.get("type") or "", *metadata.get("tags", ()))
-    )
+    labels = " ".join((metadata.get("folder") or "", metadata.get("type") or "", *metadata.get("tags", ())))
     return not _PEOPLE.isdisjoint(re.findall(r"\w+", fold(labels).casefold()))
 
 
@@ -268,9 +259,7 @@ def is_label_only(passage: Passage, analyzer: TextAnalyzer, *, alone: bool = Fal
             return True
     if text.rstrip("*_\"'”’)")[-1:] in ".!?:;。！？…":
         return False
-    if all(one.startswith("#") for one in text.split()) or _is_only_names(
-        text, analyzer.known_names
-    ):
+    if all(one.startswith("#") for one in text.split()) or _is_only_names(text, analyzer.known_names):
         return True
     item = passage.kind == "item" or passage.entry or passage.lead
     says_something = item or ":" in text or DIGITS.search(text)

@@ -41,9 +41,7 @@ class Reached:
     links: tuple[LinkRow, ...]
 
 
-def browse(
-    now: CurrentNotes, tokenizer: Tokenizer, query: models.BrowseQuery
-) -> models.BrowseResult:
+def browse(now: CurrentNotes, tokenizer: Tokenizer, query: models.BrowseQuery) -> models.BrowseResult:
     """List what lies around the seeds; the way to what filters choose may lead through any note."""
     view = now.indexed
     seeds, warnings = seeds_meant(now, query.seeds)
@@ -124,9 +122,7 @@ def _standing(
     return found
 
 
-def around(
-    view: Snapshot, seeds: Sequence[str], *, depth: int, direction: Direction
-) -> list[Reached]:
+def around(view: Snapshot, seeds: Sequence[str], *, depth: int, direction: Direction) -> list[Reached]:
     """Return the notes at most ``depth`` links from the seeds, nearest first, then by path.
 
     :returns: never a seed; of the links of each those to it first, then by their place.
@@ -161,9 +157,7 @@ SPRINGS = 60  # steps of the layout; a graph of this size has settled by then
 APART = 1  # strength of the spring between parts that no link connects; that of a link is 1 to 3
 
 
-def graph_view(
-    now: CurrentNotes, asked: Sequence[str], *, depth: int, most: int
-) -> models.GraphView:
+def graph_view(now: CurrentNotes, asked: Sequence[str], *, depth: int, most: int) -> models.GraphView:
     """Lay out the notes around some, those nearest first, then the best by PageRank."""
     if not (1 <= depth <= 2 and 1 <= most <= MOST):
         raise QueryError(f"depth is {depth} (1 to 2) and most is {most} (1 to {MOST})")
@@ -214,9 +208,7 @@ def graph_view(
     )
 
 
-def laid_out(
-    paths: Sequence[str], edges: Mapping[tuple[str, str], int]
-) -> dict[str, tuple[float, float]]:
+def laid_out(paths: Sequence[str], edges: Mapping[tuple[str, str], int]) -> dict[str, tuple[float, float]]:
     """Where each note is drawn, between -1 and 1; the same for the same graph. Pure.
 
     :param edges: (source, target) -> how many links; none of a note to itself.
@@ -280,17 +272,13 @@ def overview(now: CurrentNotes) -> models.VaultOverview:
         last=days[-1] if days else None,
         folders=_most_first(folders),
         tags=_most_first(counts[filter_labels.TAG]),
-        types={
-            as_written(one): count for one, count in _most_first(counts[filter_labels.TYPE]).items()
-        },
+        types={as_written(one): count for one, count in _most_first(counts[filter_labels.TYPE]).items()},
         properties={
             key: models.PropertyUse(
                 notes=number,
                 # What a link names stands beside it.
                 values=[
-                    as_written(one)
-                    for one in _most_first(counts[label])
-                    if one and not one.startswith("[[")
+                    as_written(one) for one in _most_first(counts[label]) if one and not one.startswith("[[")
                 ][:VALUES],
             )
             for label, number in _most_first(having).items()

@@ -63,9 +63,7 @@ def note_meant(now: CurrentNotes, said: str) -> tuple[str, NoteAddress]:
     """The one note that is meant, as :func:`notes_meant`; UsageError if several are."""
     meant, address = notes_meant(now, said)
     if len(meant) > 1:
-        raise UsageError(
-            f"{shown(said)}: {len(meant)} notes: {listed(meant)}; name one by its path"
-        )
+        raise UsageError(f"{shown(said)}: {len(meant)} notes: {listed(meant)}; name one by its path")
     return meant[0], address
 
 
@@ -182,10 +180,7 @@ def _can_stand(said: str) -> bool:
 
 
 def _near(
-    paths: Sequence[str],
-    aliases: Mapping[str, Iterable[str]],
-    said: str,
-    is_there: Callable[[str], bool],
+    paths: Sequence[str], aliases: Mapping[str, Iterable[str]], said: str, is_there: Callable[[str], bool]
 ) -> list[str]:
     """Notes that may have been meant: names a slip away, else those that hold what was said."""
     names = [(path.removesuffix(NOTE_SUFFIX), path) for path in paths]
@@ -218,11 +213,7 @@ def find_note(files: VaultFiles, vault: Path, said: str) -> str:
     if found.path is None or not is_readable(found.path):
         if os.path.isdir(said):  # noqa: PTH112 (a name too long for a path is none)
             raise UsageError(f"{said} is a folder: a vault is named by --vault")
-        own = {
-            path: file.aliases
-            for path, file in files.items()
-            if is_readable(path) and not file.excluded
-        }
+        own = {path: file.aliases for path, file in files.items() if is_readable(path) and not file.excluded}
         near = _near([*own], own, said, lambda _: True)
         close = f"did you mean {listed(near)}?" if near else "name it by its path in the vault"
         raise UsageError(f"{said}: no note of {vault}; {close}")
@@ -280,9 +271,7 @@ def called_alike(catalog: CatalogReads, said: Iterable[str]) -> VaultFiles:
     skipped = alike(note.path for note in catalog.notes(NoteStatus.SKIPPED))
     excluded = [*skipped, *(path for path in alike(attached) if attached[path])]
     aliases = {
-        path: own
-        for path, own in catalog.aliases().items()
-        if not names.isdisjoint(map(link_name, own))
+        path: own for path, own in catalog.aliases().items() if not names.isdisjoint(map(link_name, own))
     }
     files = [*alike(catalog.indexed_paths()), *aliases, *alike(attached)]
     return VaultFiles(files, excluded, aliases)
@@ -294,9 +283,7 @@ _DIGITS = re.compile(r"\d+")
 _SLACK = (4, 8, 16)  # letters of a name from which one, two, three of them may be slips
 
 
-def near_names(
-    names: Iterable[tuple[str, str]], asked: Iterable[str], most: int = 3
-) -> dict[str, list[str]]:
+def near_names(names: Iterable[tuple[str, str]], asked: Iterable[str], most: int = 3) -> dict[str, list[str]]:
     """Each name that was asked for -> at most so many paths that could have been meant, nearest first.
 
     Distance counts letters that are missing, too many, wrong or swapped (optimal string alignment).

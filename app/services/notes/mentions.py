@@ -37,9 +37,7 @@ _PARAGRAPH = re.compile(r"\n[ \t]*\n|\n(?=[ \t]*(?:[-*+>|#]|\d{1,9}[.)])[ \t]?)"
 _HEADING = re.compile(r"[ \t]*#{1,6}[ \t]+")
 
 
-def mentions_of(
-    view: Snapshot, place: Place, tokenizer: Tokenizer, note: Note
-) -> tuple[list[Mention], int]:
+def mentions_of(view: Snapshot, place: Place, tokenizer: Tokenizer, note: Note) -> tuple[list[Mention], int]:
     """The first mentions of a note, by path and line, and how many the notes have that were read for them."""
     names = names_of((note.name, note.title, *note.aliases), tokenizer.language)
     holding = {view.path_of(id_) for name in names for id_ in passages_with(view, tokenizer, name)}
@@ -57,9 +55,7 @@ def mentions_of(
     return found, count
 
 
-def first_naming(
-    note: Note, row: NoteRow, language: str, longer: Collection[str] = ()
-) -> Mention | None:
+def first_naming(note: Note, row: NoteRow, language: str, longer: Collection[str] = ()) -> Mention | None:
     """Where a note first names another in its text or a property, without a link: in no heading, no head of
     a table and no line that shows the link, and a name of one word only as it begins, or ``home`` would
     name Home. Pure.
@@ -102,9 +98,7 @@ def _in_properties(note: Note, names: Iterable[str]) -> Iterator[Mention]:
             if said.casefold() in called and str(key).casefold() not in _NO_NAMES:
                 at = next((n for n, line in enumerate(lines, 1) if said in line), 1)
                 sentence = f"{key}: {said}"
-                yield Mention(
-                    path=note.path, title=note.title, line=at, name=said, sentence=sentence
-                )
+                yield Mention(path=note.path, title=note.title, line=at, name=said, sentence=sentence)
 
 
 def names_of(said: Iterable[str], language: str) -> list[str]:

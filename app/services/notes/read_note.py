@@ -8,14 +8,7 @@ from posixpath import dirname
 from notehop.app.models import NoteLink, NoteView, OutlineEntry
 from notehop.app.services.notes.browse import LEADING, leads
 from notehop.app.services.notes.current_notes import CurrentNotes, as_now
-from notehop.app.services.notes.find_note import (
-    LONGEST,
-    NoteAddress,
-    address_of,
-    listed,
-    note_meant,
-    shown,
-)
+from notehop.app.services.notes.find_note import LONGEST, NoteAddress, address_of, listed, note_meant, shown
 from notehop.app.services.notes.mentions import mentions_of
 from notehop.config.errors import NoteMissing
 from notehop.indexing.graph.files import NOTE_SUFFIX, is_readable
@@ -31,12 +24,7 @@ _NAMED = 5  # headings that a message names
 
 
 def note_view(
-    now: CurrentNotes,
-    tokenizer: Tokenizer,
-    said: str,
-    *,
-    section: str | None = None,
-    mentions: bool = True,
+    now: CurrentNotes, tokenizer: Tokenizer, said: str, *, section: str | None = None, mentions: bool = True
 ) -> NoteView:
     """Read a note, as :meth:`VaultHandle.note`; one that is not indexed yet has its path only."""
     view, place = now.indexed, now.place
@@ -47,9 +35,7 @@ def note_view(
     if section is not None:
         address = NoteAddress(said, section)
     part, first, last = _part(note, said, address)
-    backward = [
-        link for link in now.links_to([path]) if link.path != path and leads(now, link) == path
-    ]
+    backward = [link for link in now.links_to([path]) if link.path != path and leads(now, link) == path]
     found, count = mentions_of(view, place, tokenizer, note) if mentions else ([], 0)
     return NoteView(
         path=path,
@@ -63,9 +49,7 @@ def note_view(
         section=part,
         lines=(first, last),
         text="\n".join(_lines(note)[first - 1 : last]),
-        outline=[
-            OutlineEntry(level=one.level, heading=one.plain, line=one.line) for one in note.headings
-        ],
+        outline=[OutlineEntry(level=one.level, heading=one.plain, line=one.line) for one in note.headings],
         links=_as_links(now.with_current_targets(now.links_from([path]))),
         backlinks=_as_links(now.current_links(backward)),
         unlinked_mentions=found,

@@ -61,9 +61,7 @@ PASSAGES = 12
 """Passages of a note that are compared with the vault: of a longer one, evenly spread ones."""
 
 NEAREST = 60  # passages that are nearest to each of them
-NEIGHBOURS = (
-    10  # notes that count as near to another; where that is not looked at, none is taken for nearer
-)
+NEIGHBOURS = 10  # notes that count as near to another; where that is not looked at, none is taken for nearer
 BLOCK = 1_000  # passages that are read at a time
 
 LOOKED_AT = 20_000
@@ -140,8 +138,7 @@ def _missing_notes(now: CurrentNotes, limit: int, path: str | None) -> list[Sugg
                 title=name,
                 line=link.line,
                 # In a property, that and its value say it.
-                text=words_of(link.sentence)
-                or f"{(link.property or '').partition('.')[0]}: {name}",
+                text=words_of(link.sentence) or f"{(link.property or '').partition('.')[0]}: {name}",
                 link=f"[[{name}]]",
                 score=round(len(standing) / (2 * len(standing) + 6), 2),
                 notes=len(standing),

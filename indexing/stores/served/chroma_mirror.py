@@ -23,17 +23,8 @@ from notehop.indexing.stores.catalog import Catalog, CatalogSnapshot
 from notehop.indexing.stores.catalog_read import slices
 from notehop.indexing.stores.chroma import read_rows
 from notehop.indexing.stores.layout import IndexLayout, read_json, replace_file, writing_to
-from notehop.indexing.stores.served.chroma_server import (
-    ChromaServer,
-    ServerCollection,
-    ServerFailed,
-)
-from notehop.indexing.stores.served.chroma_vectors import (
-    ENOUGH,
-    LEAST_RECALL,
-    ServedState,
-    collection_name,
-)
+from notehop.indexing.stores.served.chroma_server import ChromaServer, ServerCollection, ServerFailed
+from notehop.indexing.stores.served.chroma_vectors import ENOUGH, LEAST_RECALL, ServedState, collection_name
 
 GRAPH: dict[str, str | int | float | bool] = {
     "space": "cosine",

@@ -70,9 +70,7 @@ class ChromaServer:
     Each method raises VectorServerError if the server may not be asked, cannot be reached, or refuses.
     """
 
-    def __init__(
-        self, settings: Settings, log_dir: Path, seconds: float, *, rest: float = 5.0
-    ) -> None:
+    def __init__(self, settings: Settings, log_dir: Path, seconds: float, *, rest: float = 5.0) -> None:
         """:param log_dir: folder of the index, where it is written down what goes to it.
         :param seconds: that an answer may take.
         :param rest: seconds that searches leave it alone when it could not be asked.
@@ -88,8 +86,7 @@ class ChromaServer:
         token = self._token = about.token.get_secret_value() if about.token is not None else ""
         if token and not (token.isascii() and token.isprintable() and " " not in token):
             raise SettingsError(
-                f"{TOKEN_VARIABLE}: the token holds a space or a sign that cannot be sent; set it "
-                "again"
+                f"{TOKEN_VARIABLE}: the token holds a space or a sign that cannot be sent; set it again"
             )
         self._pool = connection_pool(secure=parts.scheme == "https", reply_s=seconds)
         self._known: tuple[float, ServerCollection] | None = None
@@ -124,9 +121,7 @@ class ChromaServer:
     def count(self, collection: ServerCollection) -> int:
         return self._ask(int, "GET", f"{collection.path}/count")
 
-    def ids(
-        self, collection: ServerCollection, documents: Sequence[str] | None = None
-    ) -> list[str]:
+    def ids(self, collection: ServerCollection, documents: Sequence[str] | None = None) -> list[str]:
         """The ids of its rows: all, or those whose ``document_id`` is one of these."""
         found: list[str] = []
         where = {} if documents is None else {"where": {"document_id": {"$in": list(documents)}}}
@@ -212,9 +207,7 @@ class ChromaServer:
         url = self.settings.url
         return self._log.announcement(self._host, "mirror", "Chroma", url, "chroma.url")
 
-    def _write(
-        self, method: str, path: str, payload: Any = None, notes: Sequence[str] = ()
-    ) -> None:
+    def _write(self, method: str, path: str, payload: Any = None, notes: Sequence[str] = ()) -> None:
         tries = Retrying(
             stop=stop_after_attempt(TRIES),
             wait=wait_random_exponential(0.5, max=10.0),
@@ -310,9 +303,7 @@ class ChromaServer:
         except (httpcore.TimeoutException, httpcore.NetworkError, httpcore.ProtocolError) as exc:
             late = isinstance(exc, httpcore.TimeoutException)
             problem = f"did not answer within {seconds:g} s" if late else "broke the connection off"
-            raise _Retryable(
-                f"{self.origin}: the Chroma server {problem}; see whether it is well"
-            ) from exc
+            raise _Retryable(f"{self.origin}: the Chroma server {problem}; see whether it is well") from exc
 
     def _refusal(self, status: int, reply: bytes, path: str) -> VectorServerError:
         text = reply[: 64 * _QUOTED].decode("utf-8", "replace")
@@ -338,8 +329,7 @@ class ChromaServer:
             return CollectionMissing(f"{where} has no such collection{quoted}")
         if status == 404:
             return VectorServerError(
-                f"{where} does not know this{quoted}; check chroma.url, chroma.tenant and "
-                "chroma.database"
+                f"{where} does not know this{quoted}; check chroma.url, chroma.tenant and chroma.database"
             )
         if status in (401, 403):
             do = f"check {TOKEN_VARIABLE}" if self._token else f"set {TOKEN_VARIABLE}"
@@ -348,6 +338,5 @@ class ChromaServer:
 
     def _unreadable(self) -> VectorServerError:
         return VectorServerError(
-            f"{self.origin}: gave an answer that no Chroma server gives (API version 2); check "
-            "chroma.url"
+            f"{self.origin}: gave an answer that no Chroma server gives (API version 2); check chroma.url"
         )

@@ -80,11 +80,7 @@ class ServedVectors:
     when the server cannot be asked: it is as right then, and slower."""
 
     def __init__(
-        self,
-        server: ChromaServer,
-        view: CatalogSnapshot,
-        paths: Mapping[ChunkId, str],
-        cache: QueryCache,
+        self, server: ChromaServer, view: CatalogSnapshot, paths: Mapping[ChunkId, str], cache: QueryCache
     ) -> None:
         """:param paths: the note of each passage of the generation."""
         self.dimensions = dimensions_of(view.fingerprint)
@@ -135,9 +131,7 @@ class ServedVectors:
         every = self._view.all_vectors("chunks") if among is None else self._pages(among)
         return self._compared(vector, k, every)
 
-    def _candidates(
-        self, vector: Matrix, k: int, among: Collection[str] | None
-    ) -> list[ChunkId] | None:
+    def _candidates(self, vector: Matrix, k: int, among: Collection[str] | None) -> list[ChunkId] | None:
         """What the server names, and the nearest of what it lacks; None where that is not enough;
         VectorServerError if that is the server's fault."""
         allowed = self._paths if among is None else among
@@ -154,8 +148,7 @@ class ServedVectors:
         recall = state.recall or 0.0
         if state.generation and recall < LEAST_RECALL:
             raise VectorServerError(
-                f"the Chroma server finds {100 * recall:.0f} % of the nearest passages, which is "
-                "too little"
+                f"the Chroma server finds {100 * recall:.0f} % of the nearest passages, which is too little"
             )
         newer = self._newer(state.generation)
         if newer is None:

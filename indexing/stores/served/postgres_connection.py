@@ -70,14 +70,10 @@ def engine_of(server: ServerCatalog, *, read_only: bool = False, alone: bool = F
             more = {name: value for name, value in _DEFAULTS.items() if name not in known}
             made = psycopg.connect(address, client_encoding="utf8", **more)
         except psycopg.ProgrammingError as exc:
-            raise errors.UsageError(
-                f"{server}: catalog.url cannot be used ({exc}); correct it"
-            ) from exc
+            raise errors.UsageError(f"{server}: catalog.url cannot be used ({exc}); correct it") from exc
         # Whom it came to: of several hosts one, and those of the environment count too.
         host, at = made.info.host, made.info.hostaddr
-        if not (
-            host.startswith(("/", "@")) or is_loopback(at) or Hosts(server.allowed).allows(host)
-        ):
+        if not (host.startswith(("/", "@")) or is_loopback(at) or Hosts(server.allowed).allows(host)):
             made.close()
             raise errors.IndexFailure(str(refusal(host, "the text of your notes")))
         made.read_only = read_only

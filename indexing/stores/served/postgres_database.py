@@ -40,9 +40,7 @@ _SCHEMA = "notehop_schema"
 _GONE_STATES = ("42P01", "3F000")
 """Those of a table or schema that is not there."""
 
-_KEEPALIVE = (
-    "SET tcp_keepalives_idle = 20; SET tcp_keepalives_interval = 10; SET tcp_keepalives_count = 3"
-)
+_KEEPALIVE = "SET tcp_keepalives_idle = 20; SET tcp_keepalives_interval = 10; SET tcp_keepalives_count = 3"
 """The lock of a machine that went without a word ends within a minute."""
 
 _TAKEN_AGAIN = 8.0
@@ -59,9 +57,7 @@ class PostgresDatabase(Database):
     replaced = False
     failure = staticmethod(failure)
 
-    def __init__(
-        self, server: ServerCatalog, *, create: bool = False, read_only: bool = False
-    ) -> None:
+    def __init__(self, server: ServerCatalog, *, create: bool = False, read_only: bool = False) -> None:
         self.server = server
         self.label = str(server)
         self._create = create

@@ -7,14 +7,7 @@ from typing import Any
 import numpy as np
 from llama_index.core.schema import NodeWithScore, TextNode
 
-from tests.support.product import (
-    ConnectedNote,
-    LinkedFrom,
-    NormalizedVectors,
-    Source,
-    Term,
-    TextAnalyzer,
-)
+from tests.support.product import ConnectedNote, LinkedFrom, NormalizedVectors, Source, Term, TextAnalyzer
 
 
 def source(number: int, text: str, **fields: Any) -> Source:
@@ -65,9 +58,7 @@ def split_sentences(text: str) -> list[tuple[int, int]]:
     return [match.span() for match in re.finditer(r"[^.!?]+[.!?]*\s*", text)]
 
 
-SMALL_WORDS = frozenset(
-    re.findall(r"\w+", "a the is on in of to and who what when where did does do")
-)
+SMALL_WORDS = frozenset(re.findall(r"\w+", "a the is on in of to and who what when where did does do"))
 
 
 def text_analyzer(

@@ -31,9 +31,7 @@ def test_an_answer_that_quotes_is_its_quotes_with_their_places() -> None:
     one = product.Quote(source(1, "A b. C d.", title="Plan"), "A b. C d.", ((0, 9),))
     two = product.Quote(source(2, "- e\n- f", title="List"), "- e\n- f", ((0, 3), (4, 7)))
     draft = product.draft_quotes(product.QuoteResult([one, two], likelihood=1.0))
-    assert draft.text == (
-        "Quoted from the notes:\n\n“A b. C d.” [1]\n— Plan\n\n> - e\n> - f\n\n[2]\n— List"
-    )
+    assert draft.text == ("Quoted from the notes:\n\n“A b. C d.” [1]\n— Plan\n\n> - e\n> - f\n\n[2]\n— List")
     found = product.split_answer(draft, product.sentence_spans, ("[1]", "[2]"), ())
     assert [(one.claim.text, one.states, one.quoted_span is not None) for one in found] == [
         ("Quoted from the notes:", False, False),
@@ -46,9 +44,7 @@ def test_an_answer_that_quotes_is_its_quotes_with_their_places() -> None:
 
 @pytest.mark.parametrize("text", ["The vault does not say [1].", "Sources: [1], [2]", "[1][2]"])
 def test_markers_alone_make_no_statement(text: str) -> None:
-    found = product.split_answer(
-        product.Draft(text, "llm"), product.sentence_spans, ("[1]", "[2]"), ()
-    )
+    found = product.split_answer(product.Draft(text, "llm"), product.sentence_spans, ("[1]", "[2]"), ())
     assert [one.states for one in found] == [False] * len(found)
 
 
@@ -60,9 +56,7 @@ WORDS = st.sampled_from(
 @given(st.lists(WORDS, max_size=20).map("".join))
 def test_sentences_cover_an_answer_in_order(text: str) -> None:
     at = 0
-    for one in product.split_answer(
-        product.Draft(text, "llm"), product.sentence_spans, ("[1]",), ("C1",)
-    ):
+    for one in product.split_answer(product.Draft(text, "llm"), product.sentence_spans, ("[1]",), ("C1",)):
         start, end = one.claim.span
         assert not text[at:start].strip()
         assert text[start:end] == one.claim.text
@@ -75,9 +69,7 @@ MARKERS = ["[1]", "[2]", "[3]"]
 LABELS = ["C1", "C2"]
 
 
-@pytest.mark.parametrize(
-    ("text", "checked", "cited", "mentioned", "unknown"), rows(__file__, "check")
-)
+@pytest.mark.parametrize(("text", "checked", "cited", "mentioned", "unknown"), rows(__file__, "check"))
 def test_check(
     text: str, checked: str, cited: list[str], mentioned: list[str], unknown: dict[str, int]
 ) -> None:
@@ -128,9 +120,7 @@ def test_only_what_may_change_is_held_back(pieces: list[str], given: list[str]) 
 
 def test_a_quote_is_given_by_its_sentences() -> None:
     text = "Quoted:\n\n“The wall is opened in April. It slipped once.” [1]\n— Note"
-    assert [
-        one for one in product.split_sentences(text) if "April" in one and "slipped" in one
-    ] == []
+    assert [one for one in product.split_sentences(text) if "April" in one and "slipped" in one] == []
 
 
 def test_where_the_embedding_model_fails_words_alone_are_compared(demo: tuple[Path, Path]) -> None:
@@ -143,6 +133,4 @@ def test_where_the_embedding_model_fails_words_alone_are_compared(demo: tuple[Pa
         analyzer = replace(opened._engine.synthesizer._analyzer, vectors=fails)
         checked = product.Checker(analyzer, "Demo").check(draft, product.Material((known,), ()))
     assert [(one.flag, one.lacks) for one in checked.claims] == [("unsupported", ["1847"])]
-    assert checked.warnings == (
-        "citations were compared with the notes by words alone: the model is away",
-    )
+    assert checked.warnings == ("citations were compared with the notes by words alone: the model is away",)

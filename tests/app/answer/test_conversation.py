@@ -51,7 +51,5 @@ def test_what_a_model_says(told: str, question: str) -> None:
 @pytest.mark.parametrize(
     ("question", "cited", "content", "subject"), rows(__file__, "what_a_question_was_about")
 )
-def test_what_a_question_was_about(
-    question: str, cited: list[str], content: list[str], subject: str
-) -> None:
+def test_what_a_question_was_about(question: str, cited: list[str], content: list[str], subject: str) -> None:
     assert subject_of(question, [], cited, content) == subject

@@ -21,16 +21,10 @@ def test_what_is_not(sentence: str, source: str, missing: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("sentence", "source", "against"),
-    rows(__file__, "another_value_in_its_place_speaks_against_it"),
+    ("sentence", "source", "against"), rows(__file__, "another_value_in_its_place_speaks_against_it")
 )
-def test_another_value_in_its_place_speaks_against_it(
-    sentence: str, source: str, against: bool
-) -> None:
-    assert (
-        product.has_contradicting_value(product.facts_of(sentence), product.facts_of(source))
-        is against
-    )
+def test_another_value_in_its_place_speaks_against_it(sentence: str, source: str, against: bool) -> None:
+    assert product.has_contradicting_value(product.facts_of(sentence), product.facts_of(source)) is against
 
 
 def test_digits_without_end_are_a_number_like_any_other() -> None:
@@ -53,9 +47,7 @@ def test_a_passage_has_it_or_not(question: str, text: str, whether: bool) -> Non
     asked = product.parse_question(question)
     passage = product.Passage(text, block=0)
     assert (
-        product.has_exact_value(
-            asked, asked.exact_kind, passage, "", lambda words: words.lower().split()
-        )
+        product.has_exact_value(asked, asked.exact_kind, passage, "", lambda words: words.lower().split())
         is whether
     )
 

@@ -16,18 +16,14 @@ SLOWER = 10
 
 @pytest.mark.parametrize(("text", "expected"), rows(__file__, "passages"))
 def test_passages(text: str, expected: list[str]) -> None:
-    assert [
-        passage.text for passage in product.split_into_passages(text, split_sentences)
-    ] == expected
+    assert [passage.text for passage in product.split_into_passages(text, split_sentences)] == expected
 
 
 def test_the_title_of_a_callout_is_no_passage() -> None:
     """In the text of a source, where the type of the callout is not there to tell."""
     text = "> [!warning] The footpath\n> The public footpath ends here. Go round.\n"
     note = product.parse_note("note.md", text.encode())
-    found = product.split_into_passages(
-        product.plain_text(note, 0, len(note.text)), split_sentences
-    )
+    found = product.split_into_passages(product.plain_text(note, 0, len(note.text)), split_sentences)
     assert [passage.text for passage in found] == ["The public footpath ends here.", "Go round."]
 
 

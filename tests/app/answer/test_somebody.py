@@ -20,7 +20,5 @@ def test_a_label_of_the_question_tells_whom_its_line_names_first(
     def named(names: Sequence[str]) -> list[str]:
         return [one for one in ("Ada", "Lee") if one in names]
 
-    told = find_person(
-        "Mill Row", quote, parse_question(question), lambda text: [(0, len(text))], named
-    )
+    told = find_person("Mill Row", quote, parse_question(question), lambda text: [(0, len(text))], named)
     assert told == whom

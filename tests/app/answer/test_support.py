@@ -29,10 +29,7 @@ def verdict(sentence: str, *sources: Source) -> ClaimSupport:
     analyzer = text_analyzer()
     stated = ClaimText(sentence, analyzer)
     given = sources or (source(1, TEXT, title="Hollin Reach", lines=(1, 5)),)
-    found = [
-        compare_with_source(stated, SourceText(one, (), analyzer), with_vectors=False)
-        for one in given
-    ]
+    found = [compare_with_source(stated, SourceText(one, (), analyzer), with_vectors=False) for one in given]
     return decide_support(stated, found)
 
 
@@ -66,9 +63,7 @@ def test_likeness_counts_beside_the_words() -> None:
     found = compare_with_source(stated, SourceText(source(1, text), (), analyzer))
     assert found.likeness == pytest.approx(0.9)
     assert decide_support(stated, [found]).support == "high"
-    alone = compare_with_source(
-        stated, SourceText(source(1, text), (), analyzer), with_vectors=False
-    )
+    alone = compare_with_source(stated, SourceText(source(1, text), (), analyzer), with_vectors=False)
     assert alone.likeness is None
     assert decide_support(stated, [alone]).support == "partial"
 

@@ -28,9 +28,7 @@ def themed(llm: ScriptedLLM | None = None) -> product.VaultSynthesizer:
     return quoting if llm is None else product.LlmSynthesizer("My vault", llm, quoting)
 
 
-def told(
-    synthesizer: product.VaultSynthesizer, given: list[NodeWithScore] | None = None
-) -> dict[str, Any]:
+def told(synthesizer: product.VaultSynthesizer, given: list[NodeWithScore] | None = None) -> dict[str, Any]:
     response = synthesizer.synthesize(QUESTION, nodes() if given is None else given)
     return {**response.metadata, "text": str(response)}
 

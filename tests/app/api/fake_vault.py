@@ -86,9 +86,7 @@ class FakeVault:
         return product.SearchResult(hits=[], connected_notes=[], generation=self.generation)
 
     def themes(self, _: product.ThemesQuery) -> product.ThemesResult:
-        return product.ThemesResult(
-            themes=[], total=0, small=0, unlinked=0, generation=self.generation
-        )
+        return product.ThemesResult(themes=[], total=0, small=0, unlinked=0, generation=self.generation)
 
     def stream(
         self, query: product.Query, *, cancelled: Callable[[], bool] | None = None
@@ -128,9 +126,7 @@ class FakeVault:
 
     def embed(self, query: product.EmbedQuery) -> product.Embedded:
         self._fail()
-        return product.Embedded(
-            model="readable", dimensions=1, vectors=[[1.0] for _ in query.texts]
-        )
+        return product.Embedded(model="readable", dimensions=1, vectors=[[1.0] for _ in query.texts])
 
     def status(self) -> product.IndexStatus:
         if self.fails is not None:

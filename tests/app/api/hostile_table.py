@@ -166,9 +166,7 @@ def _pages() -> Iterator[Case]:
     yield Case("host-health", request("GET", "/health", host="evil.example"), 421)
     for name in ("X-Forwarded-Host", "X-Host", "X-Original-Host", "Forwarded"):
         headers = (f"{name}: 127.0.0.1",)
-        yield Case(
-            f"host-{name}", request("GET", "/status", host="e.example", headers=headers), 421
-        )
+        yield Case(f"host-{name}", request("GET", "/status", host="e.example", headers=headers), 421)
     for origin in (*ORIGINS.split(), ""):
         headers = (f"Origin: {origin}",)
         raw = request("POST", "/capture", headers=headers, body=capture)
@@ -179,17 +177,13 @@ def _pages() -> Iterator[Case]:
     form = "application/x-www-form-urlencoded"
     for name, raw in {
         "get": request("GET", "/notes/Home", headers=(evil,)),
-        "twice": request(
-            "POST", "/capture", headers=("Origin: http://127.0.0.1", evil), body=capture
-        ),
+        "twice": request("POST", "/capture", headers=("Origin: http://127.0.0.1", evil), body=capture),
         "preflight": request("OPTIONS", "/capture", headers=asking),
         "form": request("POST", "/capture", headers=(evil,), body=b"text=x", kind=form),
         "site-image": request("GET", "/status", headers=("Sec-Fetch-Site: cross-site",)),
         "site-same": request("GET", "/status", headers=("Sec-Fetch-Site: same-site",)),
         "site-unknown": request("GET", "/status", headers=("Sec-Fetch-Site: x",)),
-        "site-post": request(
-            "POST", "/capture", headers=("Sec-Fetch-Site: cross-site",), body=capture
-        ),
+        "site-post": request("POST", "/capture", headers=("Sec-Fetch-Site: cross-site",), body=capture),
         "led-to-a-note": request("GET", "/notes/Home", headers=(*led, "Sec-Fetch-Dest: document")),
         "framed": request("GET", "/", headers=(*led, "Sec-Fetch-Dest: iframe")),
     }.items():
@@ -208,9 +202,7 @@ def _sizes() -> Iterator[Case]:
     yield Case("in-chunks", post("Transfer-Encoding: chunked", body=many), 413)
     for name, raw in {
         "header": request("GET", "/health", headers=("X: " + "x" * 1_000_000,)),
-        "many-headers": request(
-            "GET", "/health", headers=tuple(f"X{n}: y" for n in range(100_000))
-        ),
+        "many-headers": request("GET", "/health", headers=tuple(f"X{n}: y" for n in range(100_000))),
         "target": request("GET", "/notes/" + "a" * 1_000_000),
     }.items():
         yield Case(f"size-{name}", raw, 400)

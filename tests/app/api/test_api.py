@@ -64,9 +64,7 @@ def test_health(client: TestClient, vault: FakeVault) -> None:
     assert told == {"live": True, "ready": True, "vault": "My vault", "generation": 7}
 
 
-def test_a_vault_that_cannot_be_warmed_up_is_served_and_not_ready(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_a_vault_that_cannot_be_warmed_up_is_served_and_not_ready(caplog: pytest.LogCaptureFixture) -> None:
     class Cold(FakeVault):
         def warm(self) -> None:
             self.warmed.set()
@@ -122,12 +120,8 @@ def test_an_unforeseen_error_is_not_quoted() -> None:
     assert "swordfish" not in json.dumps(told)
 
 
-@pytest.mark.parametrize(
-    ("host", "status"), rows(__file__, "a_server_for_others_answers_to_addresses_too")
-)
-def test_a_server_for_others_answers_to_addresses_too(
-    vault: FakeVault, host: str, status: int
-) -> None:
+@pytest.mark.parametrize(("host", "status"), rows(__file__, "a_server_for_others_answers_to_addresses_too"))
+def test_a_server_for_others_answers_to_addresses_too(vault: FakeVault, host: str, status: int) -> None:
     settings = load_settings(overrides={"server.host": "nas.local"}).server
     with client_of(vault, settings=settings) as client:
         assert client.get("/health", headers={"host": host}).status_code == status
@@ -160,10 +154,7 @@ MANY = 300_000
         ("/search", lambda: {"query": "x", "filters": {"tag": [1] * MANY}}),
         ("/search", lambda: {"query": "x", "filters": {"not": {"path": [1] * MANY}}}),
         ("/search", lambda: {"query": "x", "filters": {"properties": {"a": [[]] * MANY}}}),
-        (
-            "/search",
-            lambda: {"query": "x", "filters": {"properties": {str(n): [] for n in range(MANY)}}},
-        ),
+        ("/search", lambda: {"query": "x", "filters": {"properties": {str(n): [] for n in range(MANY)}}}),
         ("/search", lambda: {"query": "x", **{f"k{n}": 1 for n in range(MANY)}}),
         ("/search", lambda: {"query": "x", "k" * 1_000_000: 1}),
         ("/search", lambda: {"query": "x", "filters": {f"k{n}": 1 for n in range(90)}}),
@@ -173,9 +164,7 @@ MANY = 300_000
     ],
     ids=lambda x: x if isinstance(x, str) else "body",
 )
-def test_of_much_that_is_wrong_little_is_told(
-    client: TestClient, path: str, make: Callable[[], Any]
-) -> None:
+def test_of_much_that_is_wrong_little_is_told(client: TestClient, path: str, make: Callable[[], Any]) -> None:
     """Nor looked at: each value would be told by itself."""
     told = client.post(path, json=make())
     assert told.status_code == 422

@@ -65,9 +65,7 @@ def ports(opened: product.VaultHandle) -> Iterator[dict[str, int]]:
     page = product.routes(product.Workers(settings()).run)
     with ExitStack() as held:
         apps = {
-            "plain": product.create_app(
-                product.open_place(opened.place), settings(), routers=(page,)
-            ),
+            "plain": product.create_app(product.open_place(opened.place), settings(), routers=(page,)),
             "token": product.create_app(FakeVault(), settings(), tokens=(TOKEN,)),
             "fake": product.create_app(FakeVault(), settings()),
         }
@@ -145,17 +143,13 @@ def test_the_table_could_find_something(ports: dict[str, int], opened: product.V
     assert (opened.place.vault / "Outside.md").read_text() == SECRET
 
 
-def test_private_notes_are_out_of_what_is_listed(
-    ports: dict[str, int], opened: product.VaultHandle
-) -> None:
+def test_private_notes_are_out_of_what_is_listed(ports: dict[str, int], opened: product.VaultHandle) -> None:
     asked = {
         "graph": request("GET", "/graph?most=300"),
         "status": request("GET", "/status"),
         "query": request("POST", "/query", body=b'{"query": "salary talk"}'),
         "notes": request("POST", "/search", body=b'{"query": "type:none", "results": "notes"}'),
-        "browse": request(
-            "POST", "/graph/browse", body=b'{"seeds": ["Home"], "depth": 2, "max": 100}'
-        ),
+        "browse": request("POST", "/graph/browse", body=b'{"seeds": ["Home"], "depth": 2, "max": 100}'),
     }
     for name, raw in asked.items():
         told = say(ports["plain"], raw)
@@ -176,6 +170,5 @@ def test_a_question_cannot_forge_an_event(ports: dict[str, int]) -> None:
     assert names[0] == b"event: sources"
     assert names.count(b"event: done") == 1
     assert all(
-        name in (b"event: sources", b"event: connected", b"event: token", b"event: done")
-        for name in names
+        name in (b"event: sources", b"event: connected", b"event: token", b"event: done") for name in names
     )

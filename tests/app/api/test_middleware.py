@@ -64,11 +64,7 @@ def test_a_link_elsewhere_may_lead_to_the_page() -> None:
     page = APIRouter()
     page.add_api_route("/", lambda: "the page")
     app = create_app(FakeVault(), routers=(page,))
-    headers = {
-        "Sec-Fetch-Site": "cross-site",
-        "Sec-Fetch-Mode": "navigate",
-        "Sec-Fetch-Dest": "document",
-    }
+    headers = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
     with client_at("127.0.0.1", app) as client:
         assert client.get("/", headers=headers).json() == "the page"
         assert client.post("/", headers=headers).status_code == 403
@@ -81,11 +77,7 @@ def test_the_app_may_frame_the_side_pane_and_nothing_else() -> None:
     for path in ("/", "/pane"):
         page.add_api_route(path, lambda: "the page")
     app = create_app(FakeVault(), routers=(page,), tokens=(TOKEN,))
-    framed = {
-        "Sec-Fetch-Site": "cross-site",
-        "Sec-Fetch-Mode": "navigate",
-        "Sec-Fetch-Dest": "iframe",
-    }
+    framed = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "iframe"}
     with client_at("127.0.0.1", app) as client:
         told = client.get("/pane", headers=framed)
         assert told.json() == "the page"

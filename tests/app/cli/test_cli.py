@@ -41,9 +41,7 @@ def test_every_command_takes_the_common_options(name: str) -> None:
     assert ("--json" in shown) is (name not in ("chat", "mcp"))
 
 
-def test_links_in_the_vault_around_the_current_folder(
-    vault: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_links_in_the_vault_around_the_current_folder(vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for folder in (vault, vault / "people"):
         monkeypatch.chdir(folder)
         assert len(json.loads(call("links", "--json").stdout)) == 4
@@ -69,9 +67,7 @@ def test_usage_errors(
         pytest.param("x" * 100_000, "10,000 is the most", id="long"),
     ],
 )
-def test_queries_that_cannot_be_run(
-    command: str, query: str, says: str, indexed: tuple[Path, Path]
-) -> None:
+def test_queries_that_cannot_be_run(command: str, query: str, says: str, indexed: tuple[Path, Path]) -> None:
     assert says in told(call(command, query, *options(*indexed)), 2)
 
 
@@ -105,9 +101,7 @@ def test_an_unforeseen_error_is_one_line(vault: Path, monkeypatch: pytest.Monkey
 
     monkeypatch.setattr("notehop.app.services.links.list_links", fail)
     result = call("links", "--vault", vault)
-    assert told(result, 1) == (
-        "error: unexpected ZeroDivisionError: by zero; --debug shows the traceback\n"
-    )
+    assert told(result, 1) == ("error: unexpected ZeroDivisionError: by zero; --debug shows the traceback\n")
     shown = call("links", "--vault", vault, "--debug")
     assert shown.exit_code == 1
     assert "Traceback" in shown.stderr
@@ -151,9 +145,7 @@ def test_a_name_forges_no_line(tmp_path: Path) -> None:
     assert result.stdout.startswith("a␊9 links: 9 resolved.md:2  ")
     assert "-> b␊c.md" in result.stdout
     assert result.stdout.splitlines()[-1] == "1 link: 1 resolved"
-    assert result.stderr.splitlines() == [
-        "warning: gone␊error: x.md: symbolic link that leads nowhere"
-    ]
+    assert result.stderr.splitlines() == ["warning: gone␊error: x.md: symbolic link that leads nowhere"]
 
 
 def test_a_terminal_is_never_told_what_to_do_by_a_note(tmp_path: Path) -> None:
@@ -166,9 +158,7 @@ def test_a_terminal_is_never_told_what_to_do_by_a_note(tmp_path: Path) -> None:
 
 @pytest.mark.model
 def test_ask_shows_citations_and_then_connected_notes(indexed: tuple[Path, Path]) -> None:
-    shown = call(
-        "ask", "When is the launch of Atlas?", "-k", "1", "--order", "rank", *options(*indexed)
-    )
+    shown = call("ask", "When is the launch of Atlas?", "-k", "1", "--order", "rank", *options(*indexed))
     answer, citations = shown.stdout.split("\nCitations\n")
     assert "14 June 2027" in answer
     assert "[1]" in answer
@@ -182,8 +172,7 @@ def test_ask_shows_citations_and_then_connected_notes(indexed: tuple[Path, Path]
 @pytest.mark.model
 def test_a_search_shows_what_matched(tmp_path: Path) -> None:
     above = (
-        "The ferry leaves at nine, and the deck is wet before that. Nobody waits for those who are late. "
-        * 4
+        "The ferry leaves at nine, and the deck is wet before that. Nobody waits for those who are late. " * 4
     )
     text = f"{above}\n\n- paint the rails\n- the varnish needs two days\n- oil the blocks\n"
     folder = write_notes(tmp_path / "vault", {"Jobs.md": text})
@@ -191,10 +180,7 @@ def test_a_search_shows_what_matched(tmp_path: Path) -> None:
     for query in ("varnishing", "varnisch"):
         hit = call("search", query, *options(folder, tmp_path / "index")).stdout
         assert "the varnish needs two days" in hit
-    assert (
-        "    The ferry leaves"
-        in call("search", "nine", *options(folder, tmp_path / "index")).stdout
-    )
+    assert "    The ferry leaves" in call("search", "nine", *options(folder, tmp_path / "index")).stdout
 
 
 @pytest.mark.model
@@ -205,9 +191,7 @@ def test_notes_that_may_have_changed(indexed: tuple[Path, Path]) -> None:
         shown = call("search", "sourdough", *options(*indexed))
     finally:
         extra.unlink()
-    assert shown.stderr == (
-        "warning: 1 note may have changed since the index was made; run: notehop index\n"
-    )
+    assert shown.stderr == ("warning: 1 note may have changed since the index was made; run: notehop index\n")
 
 
 def test_an_exact_path_names_its_note(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -126,9 +126,7 @@ def call(*arguments: str) -> tuple[int, str, str]:
     "arguments",
     [*rows(__file__, "the_same_is_printed"), pytest.param(["search", "x" * 20_000], id="too-long")],
 )
-def test_the_same_is_printed(
-    where: list[str], arguments: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_same_is_printed(where: list[str], arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patched:
         patched.setattr("notehop.app.services.open_vault.open_place", not_here)
         asked = call(*arguments, *where)
@@ -170,9 +168,7 @@ def test_a_text_is_captured(where: list[str]) -> None:
         inbox.rmdir()
 
 
-def test_other_settings_are_answered_here(
-    where: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_other_settings_are_answered_here(where: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NOTEHOP_CONNECTED__MAX", "0")
     code, told, _ = call("search", "launch", "--json", *where)
     assert (code, json.loads(told.replace("  ,\n", ""))["connected_notes"]) == (0, [])

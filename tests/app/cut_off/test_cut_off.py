@@ -62,9 +62,7 @@ def allowed() -> bool:
     """Whether this system lets us make a network namespace with a device in it."""
     if not all(shutil.which(name) for name in ("unshare", "ip")):
         return False
-    tried = subprocess.run(
-        [*WAY_OUT, os.devnull, "true"], capture_output=True, timeout=30, check=False
-    )
+    tried = subprocess.run([*WAY_OUT, os.devnull, "true"], capture_output=True, timeout=30, check=False)
     return tried.returncode == 0
 
 
@@ -150,7 +148,4 @@ def test_an_attempt_by_native_code_is_noticed(tmp_path: Path) -> None:
     log = tmp_path / "attempts"
     tried = run(log, sys.executable, "-c", TRIES_NATIVELY, cut=True)
     assert tried.returncode == 0, tried.stderr
-    assert set(log.read_text().splitlines()) == {
-        "packet udp 192.0.2.79 4242",
-        "packet tcp 192.0.2.80 4242",
-    }
+    assert set(log.read_text().splitlines()) == {"packet udp 192.0.2.79 4242", "packet tcp 192.0.2.80 4242"}

@@ -13,9 +13,7 @@ filed = vault_of_rows(__file__, "notes")
 
 
 @pytest.mark.parametrize(("question", "tasks"), rows(__file__, "open_tasks"))
-def test_tasks_of_what_a_note_is_filed_under(
-    filed: VaultHandle, question: str, tasks: list[str]
-) -> None:
+def test_tasks_of_what_a_note_is_filed_under(filed: VaultHandle, question: str, tasks: list[str]) -> None:
     lines = filed.ask(question).answer.splitlines()
     assert {one[2:].rpartition(" [")[0] for one in lines if one.startswith("- ")} == {*tasks}
 

@@ -58,9 +58,7 @@ class Doors:
             _, held = self._opened.pop(next(iter(self._opened)))
             held.close()
 
-    def _open(
-        self, kind: str, given: Mapping[str, Any], opening: Callable[[product.Place], Any]
-    ) -> Any:
+    def _open(self, kind: str, given: Mapping[str, Any], opening: Callable[[product.Place], Any]) -> Any:
         key = kind, json.dumps(given, sort_keys=True)
         if key not in self._opened:
             self.close(MOST - 1)
@@ -109,9 +107,7 @@ class Doors:
         return Heard(told[-1][1]["answer"], said)
 
     @contextmanager
-    def streamed(
-        self, question: str, **given: Any
-    ) -> Iterator[Iterator[tuple[str, dict[str, Any]]]]:
+    def streamed(self, question: str, **given: Any) -> Iterator[Iterator[tuple[str, dict[str, Any]]]]:
         """The events of ``/query/stream`` as they come; the connection ends with the block."""
         url = f"http://127.0.0.1:{self.port(**given)}/query/stream"
         with (

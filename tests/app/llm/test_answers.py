@@ -32,9 +32,7 @@ def test_a_model_writes_the_answer(server: LlmServer, ask: Door, turn: object) -
 
 
 @pytest.mark.everywhere
-def test_the_model_is_told_the_rules_the_sources_and_the_question(
-    server: LlmServer, ask: Door
-) -> None:
+def test_the_model_is_told_the_rules_the_sources_and_the_question(server: LlmServer, ask: Door) -> None:
     server.plays(words(RIGHT))
     heard = ask(QUESTION, retrieval__top_k=1)
     rules, context = (message["content"] for message in server.asked[0].body["messages"])
@@ -51,15 +49,10 @@ def test_the_model_is_told_the_rules_the_sources_and_the_question(
 @pytest.mark.everywhere
 @pytest.mark.parametrize(
     "turn",
-    [
-        words("The launch is on 14 June 2027 [19], I think [1, 77]."),
-        says(*"It is in June [19][12]."),
-    ],
+    [words("The launch is on 14 June 2027 [19], I think [1, 77]."), says(*"It is in June [19][12].")],
     ids=["words", "letters"],
 )
-def test_a_marker_of_no_source_is_removed_and_counted(
-    server: LlmServer, ask: Door, turn: object
-) -> None:
+def test_a_marker_of_no_source_is_removed_and_counted(server: LlmServer, ask: Door, turn: object) -> None:
     server.plays(turn)  # type: ignore[arg-type]
     heard = ask(QUESTION)
     assert not any(name in heard.text + heard.said for name in ("9]", "77", "12]"))
@@ -75,9 +68,7 @@ def test_an_answer_that_was_cut_at_its_length_says_so(server: LlmServer, ask: Do
     assert "llm.max_tokens" in heard.warnings
 
 
-def test_the_command_line_shows_the_answer_and_what_is_wrong_with_it(
-    server: LlmServer, doors: Doors
-) -> None:
+def test_the_command_line_shows_the_answer_and_what_is_wrong_with_it(server: LlmServer, doors: Doors) -> None:
     server.plays(words("The launch of Atlas is on 14 June 2027 [1]. It rains [19]."))
     shown = " ".join(doors.command("ask", QUESTION).split())
     assert shown.count("The launch of Atlas is on 14 June 2027 [1].") == 1

@@ -43,9 +43,7 @@ def lines(log: Path) -> list[dict[str, Any]]:
 
 
 @pytest.mark.everywhere
-def test_a_host_that_was_not_named_gets_nothing(
-    server: LlmServer, ask: Door, far: str, log: Path
-) -> None:
+def test_a_host_that_was_not_named_gets_nothing(server: LlmServer, ask: Door, far: str, log: Path) -> None:
     heard = ask(QUESTION, llm__base_url=far, llm__retries=2)
     assert server.connections == 0
     assert lines(log) == []

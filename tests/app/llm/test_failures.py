@@ -118,9 +118,7 @@ def test_what_stays_is_not_asked_again(server: LlmServer, ask: Door, status: int
     assert len(server.asked) == 1
 
 
-@pytest.mark.parametrize(
-    "asks", [{"retry_after": "0.2"}, {"retry_after_ms": "200"}], ids=["s", "ms"]
-)
+@pytest.mark.parametrize("asks", [{"retry_after": "0.2"}, {"retry_after_ms": "200"}], ids=["s", "ms"])
 def test_a_provider_is_left_alone_for_as_long_as_it_asks(
     server: LlmServer, ask: Door, asks: dict[str, str]
 ) -> None:

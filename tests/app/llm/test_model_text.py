@@ -19,9 +19,7 @@ RIGHT = "The launch of Atlas is on 14 June 2027 [1]."
 
 
 @pytest.mark.model
-@pytest.mark.parametrize(
-    ("said", "cited", "mentioned"), rows(__file__, "no_range_of_markers_ends_an_answer")
-)
+@pytest.mark.parametrize(("said", "cited", "mentioned"), rows(__file__, "no_range_of_markers_ends_an_answer"))
 def test_no_range_of_markers_ends_an_answer(
     server: LlmServer, ask: Door, said: str, cited: list[str], mentioned: list[str]
 ) -> None:
@@ -52,9 +50,7 @@ def test_half_a_surrogate_pair_is_no_end_of_an_answer(
 @pytest.mark.model
 @pytest.mark.parametrize("thought", rows(__file__, "what_a_model_thinks_is_no_answer"))
 @pytest.mark.parametrize("letters", [False, True])
-def test_what_a_model_thinks_is_no_answer(
-    server: LlmServer, ask: Door, thought: str, letters: bool
-) -> None:
+def test_what_a_model_thinks_is_no_answer(server: LlmServer, ask: Door, thought: str, letters: bool) -> None:
     server.plays(says(*(thought + RIGHT)) if letters else words(thought + RIGHT))
     heard = ask(QUESTION)
     assert heard.text == heard.said == RIGHT
@@ -80,9 +76,7 @@ def test_the_word_in_an_answer_is_one(server: LlmServer, ask: Door) -> None:
 
 
 @pytest.mark.model
-@pytest.mark.parametrize(
-    ("said", "text", "cited"), rows(__file__, "markers_as_some_models_write_them")
-)
+@pytest.mark.parametrize(("said", "text", "cited"), rows(__file__, "markers_as_some_models_write_them"))
 @pytest.mark.parametrize("letters", [False, True])
 def test_markers_as_some_models_write_them(
     server: LlmServer, ask: Door, said: str, text: str, cited: list[str], letters: bool
@@ -130,9 +124,7 @@ def test_no_note_speaks_in_the_tokens_of_a_model(tokens: tuple[Path, Path]) -> N
 
 @pytest.mark.model
 @pytest.mark.parametrize(("said", "cited"), [("In May[^1].", []), ("In May [1].", ["[1]"])])
-def test_the_footnote_of_a_note_is_no_marker(
-    tokens: tuple[Path, Path], said: str, cited: list[str]
-) -> None:
+def test_the_footnote_of_a_note_is_no_marker(tokens: tuple[Path, Path], said: str, cited: list[str]) -> None:
     with open_place(locate(tokens[0], index_dir=tokens[1]), ScriptedLLM(says=said)) as vault:
         answer = vault.ask("When does the tide gate open?")
     assert answer.answer == said

@@ -53,9 +53,7 @@ def test_each_piece_is_handed_on_before_the_next_is_said(server: LlmServer, door
 
 
 @pytest.mark.parametrize(("turn", "after"), UNHEARD)
-def test_a_client_that_leaves_ends_the_call(
-    server: LlmServer, doors: Doors, turn: Play, after: int
-) -> None:
+def test_a_client_that_leaves_ends_the_call(server: LlmServer, doors: Doors, turn: Play, after: int) -> None:
     server.plays(turn)
     with doors.streamed(QUESTION) as events:
         for _ in range(2 + after):

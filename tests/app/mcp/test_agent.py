@@ -65,9 +65,7 @@ def test_the_page_shows_what_an_agent_is_told(local: Agent) -> None:
     told = local.reply("smart_search", query=TIMELINE, top_k=2, budget=300)
     assert f"```text\n{told}\n```" in (ROOT / "docs" / "mcp.md").read_text(encoding="utf-8")
     # Properties stand one a line.
-    assert "> status: active\n> aliases: " in local.reply(
-        "smart_search", query="lead of Sensor Mesh"
-    )
+    assert "> status: active\n> aliases: " in local.reply("smart_search", query="lead of Sensor Mesh")
 
 
 def test_several_notes_share_a_budget_and_one_that_is_missing_hides_none(local: Agent) -> None:
@@ -88,16 +86,12 @@ def test_an_overview_tells_what_filters_can_be_used_with(local: Agent) -> None:
     counted = re.compile(r"^> (.+?): (\d+)$", re.MULTILINE)
     for name in ("path", "tag", "type"):
         values = dict(
-            counted.findall(
-                found.split(f"\n{name}, with the number of notes:\n")[1].split("\n\n")[0]
-            )
+            counted.findall(found.split(f"\n{name}, with the number of notes:\n")[1].split("\n\n")[0])
         )
         value = next(iter(values))
         query = f'{name}:"{value}"'
         hits = local.reply("smart_search", query=query, results="notes", top_k=100, budget=50_000)
-        assert len(re.findall(r"^\[\d+\] ", hits, re.MULTILINE)) == min(100, int(values[value])), (
-            query
-        )
+        assert len(re.findall(r"^\[\d+\] ", hits, re.MULTILINE)) == min(100, int(values[value])), query
     short = local.reply("vault_overview", budget=200)
     assert " more" in short
     assert len(short) < 1_000

@@ -18,16 +18,12 @@ KEPT_OUT = ("Areas/Salary talk.md", "Areas/Salary talk", "Salary talk", "areas/s
 
 
 def server_of(vault: product.VaultHandle) -> Server[Any]:
-    return product.make_server(
-        product.Vaults.of(vault), product.Workers(product.load_settings().server).run
-    )
+    return product.make_server(product.Vaults.of(vault), product.Workers(product.load_settings().server).run)
 
 
 def names() -> list[str]:
     found = [*KEPT_OUT, *OUTSIDE.values()]
-    return list(
-        dict.fromkeys(name for one in found for name in (one, unquote(one)) if name.strip())
-    )
+    return list(dict.fromkeys(name for one in found for name in (one, unquote(one)) if name.strip()))
 
 
 def files(vault: Path) -> set[Path]:

@@ -135,9 +135,7 @@ def test_every_tool_is_described_and_no_other() -> None:
 
 def test_the_configurations_are_json_and_start_the_command() -> None:
     section = PAGE.split("## Setting an agent up")[1].split("\n## ")[0]
-    first, second = (
-        json.loads(one) for one in re.findall(r"```json\n(.*?)```", section, re.DOTALL)
-    )
+    first, second = (json.loads(one) for one in re.findall(r"```json\n(.*?)```", section, re.DOTALL))
     server = first["mcpServers"]["notes"]
     assert server["command"].endswith("/notehop")
     assert server["args"][0] == "mcp"

@@ -68,11 +68,7 @@ class Process:
 def process(vault: Path, index: Path, *more: str) -> Iterator[Process]:
     given = [sys.executable, *command(vault, index, *(more or ("--no-watch",)))]
     with subprocess.Popen(
-        given,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=environment(),
+        given, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment()
     ) as running:
         # Read, so that it never waits for room.
         threading.Thread(target=running.stderr.read, daemon=True).start()

@@ -12,10 +12,7 @@ from tests.support.product import CompoundRetriever, TracedQuery, split_question
 from tests.support.real_index import real_index
 
 SEVERAL = {
-    "Who owns the barn, and what does the roof cost?": [
-        "Who owns the barn",
-        "what does the roof cost",
-    ],
+    "Who owns the barn, and what does the roof cost?": ["Who owns the barn", "what does the roof cost"],
     "whose data do we take for certificates and whose for the time zones?": [
         "whose data do we take for certificates",
         "whose for the time zones",
@@ -25,14 +22,8 @@ SEVERAL = {
         "by which criteria are hits of a lookup ordered",
     ],
     "How tall is the mill? Who built the weir?": ["How tall is the mill", "Who built the weir"],
-    "Wem gehört die Scheune und was kostet das Dach?": [
-        "Wem gehört die Scheune",
-        "was kostet das Dach",
-    ],
-    "qui a bâti le moulin et combien coûte le toit": [
-        "qui a bâti le moulin",
-        "combien coûte le toit",
-    ],
+    "Wem gehört die Scheune und was kostet das Dach?": ["Wem gehört die Scheune", "was kostet das Dach"],
+    "qui a bâti le moulin et combien coûte le toit": ["qui a bâti le moulin", "combien coûte le toit"],
 }
 
 ONE = [

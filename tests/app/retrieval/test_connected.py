@@ -118,13 +118,9 @@ def test_the_gate_and_the_next_sources():
         pytest.param({"Other.md:0": "tide gate"}, "Other.md:0", id="what the best source lacks"),
         pytest.param({"Other.md:0": "gate"}, "Weather.md:0", id="nothing that is asked for"),
         pytest.param(
-            {"Other.md:0": "tide", "Weather.md:0": "tide"},
-            "Weather.md:0",
-            id="no more than the note",
+            {"Other.md:0": "tide", "Weather.md:0": "tide"}, "Weather.md:0", id="no more than the note"
         ),
-        pytest.param(
-            {"Other.md:0": "tide", "Aurora.md:0": "tide"}, "Weather.md:0", id="the source has it"
-        ),
+        pytest.param({"Other.md:0": "tide", "Aurora.md:0": "tide"}, "Weather.md:0", id="the source has it"),
     ],
 )
 def test_a_hit_of_a_second_look_takes_the_last_place_by_the_words_it_brings(words, last):

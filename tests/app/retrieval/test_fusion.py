@@ -23,8 +23,7 @@ def test_one_failing_signal_is_told_and_the_others_vote():
     )
     assert ids(ask(fusion, query)) == ["a"]
     assert query.trace.warnings == [
-        "the semantic signal failed and did not vote (RuntimeError: no); "
-        "the ranking is that of: lexical"
+        "the semantic signal failed and did not vote (RuntimeError: no); the ranking is that of: lexical"
     ]
 
 
@@ -95,11 +94,7 @@ SCORES = {
         None,
         [("a", 1 / 62 + 1 / 61), ("b", 1 / 61 + 1 / 62)],
     ),
-    "weights count": (
-        {"s": ["a"], "l": ["b"]},
-        {"s": 1.0, "l": 100.0},
-        [("b", 100 / 61), ("a", 1 / 61)],
-    ),
+    "weights count": ({"s": ["a"], "l": ["b"]}, {"s": 1.0, "l": 100.0}, [("b", 100 / 61), ("a", 1 / 61)]),
     "weight 0 is out": ({"s": ["a"], "l": ["b"]}, {"s": 1.0, "l": 0.0}, [("a", 1 / 61)]),
     "a weight may lack a ranking": ({"s": ["a"]}, {"s": 1.0, "l": 1.0}, [("a", 1 / 61)]),
 }

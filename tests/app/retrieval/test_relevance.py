@@ -21,16 +21,13 @@ def words_of(*texts: str, language: str = "en") -> product.LexicalIndex:
 
 
 @pytest.mark.parametrize(
-    ("language", "question", "missing"),
-    rows(__file__, "what_stands_nowhere_is_named_as_it_was_written"),
+    ("language", "question", "missing"), rows(__file__, "what_stands_nowhere_is_named_as_it_was_written")
 )
 def test_what_stands_nowhere_is_named_as_it_was_written(
     language: str, question: str, missing: list[str]
 ) -> None:
     texts = ("插入模板" if language == "zh" else "A template is inserted.", "Notes")
-    found = product.question_words(
-        question, product.Tokenizer(language), words_of(*texts, language=language)
-    )
+    found = product.question_words(question, product.Tokenizer(language), words_of(*texts, language=language))
     assert [word.text for word in found if word.is_missing] == missing
 
 
@@ -92,9 +89,7 @@ yard = vault_of_rows(__file__, "yard")
 
 
 @pytest.mark.model
-@pytest.mark.parametrize(
-    ("query", "path"), rows(__file__, "what_a_note_is_filed_under_is_what_it_is_about")
-)
+@pytest.mark.parametrize(("query", "path"), rows(__file__, "what_a_note_is_filed_under_is_what_it_is_about"))
 def test_what_a_note_is_filed_under_is_what_it_is_about(
     yard: product.VaultHandle, query: str, path: str
 ) -> None:

@@ -7,13 +7,7 @@ import pytest
 from llama_index.core.schema import NodeWithScore
 
 from tests.support.fake_index import FakeIndex, ids, light
-from tests.support.product import (
-    PAIRS_PER_PASS,
-    ModelError,
-    RerankPostprocessor,
-    TracedQuery,
-    stub_node,
-)
+from tests.support.product import PAIRS_PER_PASS, ModelError, RerankPostprocessor, TracedQuery, stub_node
 
 
 class Clock:

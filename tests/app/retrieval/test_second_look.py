@@ -26,8 +26,7 @@ class Texts(BaseRetriever):
         self.asked.append(query_bundle.query_str)
         return [
             NodeWithScore(
-                node=TextNode(id_=text, text=text, metadata={"title": text.split()[0]}),
-                score=1.0 / rank,
+                node=TextNode(id_=text, text=text, metadata={"title": text.split()[0]}), score=1.0 / rank
             )
             for rank, text in enumerate(self.texts, start=1)
         ]
@@ -61,9 +60,7 @@ def test_a_second_search_that_fails_costs_nothing_but_a_warning():
     query, broken = TracedQuery(QUERY), Broken(RuntimeError("the second index is gone"))
     found = second_look(Texts("One.", "Two."), broken).retrieve(query)
     assert [hit.node.node_id for hit in found] == ["One.", "Two."]
-    assert query.trace.warnings == [
-        "the second look failed (RuntimeError: the second index is gone)"
-    ]
+    assert query.trace.warnings == ["the second look failed (RuntimeError: the second index is gone)"]
 
 
 def test_vectors_of_the_index_are_asked_with_and_no_model():

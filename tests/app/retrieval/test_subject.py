@@ -33,9 +33,7 @@ def test_names_in_the_text(text: str, paths: list[str]) -> None:
     assert list(found(text)) == paths
 
 
-@pytest.mark.parametrize(
-    ("text", "path"), rows(__file__, "names_in_part_are_looked_for_among_the_best")
-)
+@pytest.mark.parametrize(("text", "path"), rows(__file__, "names_in_part_are_looked_for_among_the_best"))
 def test_names_in_part_are_looked_for_among_the_best(text: str, path: str) -> None:
     candidates = [f"{one}:0" for one in ("Pell.md", "Projects/Gull Hide.md")]
     candidates.append("Projects/Field Ecologist Search.md:0")
@@ -43,9 +41,7 @@ def test_names_in_part_are_looked_for_among_the_best(text: str, path: str) -> No
     assert found(text, "Pell.md:0") == ()
 
 
-@pytest.mark.parametrize(
-    ("about", "found"), rows(__file__, "a_name_that_covers_too_little_is_no_subject")
-)
+@pytest.mark.parametrize(("about", "found"), rows(__file__, "a_name_that_covers_too_little_is_no_subject"))
 def test_a_name_that_covers_too_little_is_no_subject(about: str, found: list[str]) -> None:
     index = FakeIndex().add("Boat.md", 0)
     assert SubjectFinder(index, about, None, min_share=0.5).find_notes(()) == tuple(found)

@@ -34,9 +34,7 @@ def test_what_they_say_is_read_again_when_it_changes(tmp_path: Path) -> None:
     assert read_templates(tmp_path).lines == {"tasks today", "who"}
 
 
-def test_settings_are_read_once_until_they_change(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_settings_are_read_once_until_they_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path, ".obsidian/templates.json", json.dumps({"folder": "Forms"}))
     assert read_templates(tmp_path).folders == {"forms"}
     with monkeypatch.context() as closed:

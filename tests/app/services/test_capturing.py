@@ -84,9 +84,7 @@ def test_nothing_is_kept_once_nobody_waits(place: product.Place) -> None:
     assert lazy.capture(query).filename
 
 
-PUBLIC = (
-    "no index was built for this vault yet; on the machine of the server, notehop status says more"
-)
+PUBLIC = "no index was built for this vault yet; on the machine of the server, notehop status says more"
 
 
 @pytest.mark.parametrize(("related", "reason"), [(fails, "RuntimeError"), (missing, PUBLIC)])
@@ -160,11 +158,7 @@ def test_notes_that_are_linked_already_are_left_out(vault: product.VaultHandle) 
 @pytest.mark.model
 def test_a_namesake_of_a_linked_note_is_related_still(tmp_path: Path) -> None:
     clay = "The clay of the counter-wall has to lie one winter.\n"
-    names = {
-        "work/Plan.md": clay,
-        "home/Plan.md": clay,
-        "Tide.md": f"---\naliases: [Plan]\n---\n{clay}",
-    }
+    names = {"work/Plan.md": clay, "home/Plan.md": clay, "Tide.md": f"---\naliases: [Plan]\n---\n{clay}"}
     with opened_with(tmp_path, names) as vault:
         found = vault.capture(product.CaptureQuery(text=f"{clay} See [[work/Plan]]."))
     assert {one.path for one in found.connections} == {"home/Plan.md", "Tide.md"}
@@ -184,10 +178,7 @@ def test_any_text_is_kept_and_looked_up(vault: product.VaultHandle, text: str) -
 
 @pytest.mark.model
 def test_a_one_line_capture_is_first_for_its_own_words(tmp_path: Path) -> None:
-    notes = {
-        f"Walk {at}.md": f"Walk {at} went to the pump house, and the key hung there."
-        for at in range(9)
-    }
+    notes = {f"Walk {at}.md": f"Walk {at} went to the pump house, and the key hung there." for at in range(9)}
     notes["Templates/Daily.md"] = "## Plot\n## Weight\n"
     text = "Ask Bram about marker 4 again."
     with opened_with(tmp_path, notes) as opened:

@@ -146,16 +146,9 @@ HARMS: dict[str, tuple[Callable[[Place], None], str, str, str, bool]] = {
 """Harm: what is broken, what is said of it, the command that repairs it, whether answers suffer."""
 
 
-@pytest.mark.parametrize(
-    ("harm", "part", "problem", "command", "broken"), HARMS.values(), ids=HARMS
-)
+@pytest.mark.parametrize(("harm", "part", "problem", "command", "broken"), HARMS.values(), ids=HARMS)
 def test_every_harm_is_found_and_repaired_by_the_command_that_is_named(
-    harm: Callable[[Place], None],
-    part: str,
-    problem: str,
-    command: str,
-    broken: bool,
-    tmp_path: Path,
+    harm: Callable[[Place], None], part: str, problem: str, command: str, broken: bool, tmp_path: Path
 ) -> None:
     place = built(tmp_path, NOTES)
     harm(place)

@@ -59,9 +59,7 @@ def test_headings_of_notes_whose_names_differ_in_case_alone_are_two(tmp_path: Pa
 
 def test_an_endless_name_is_near_to_none(tmp_path: Path) -> None:
     text = "x" * 60_000
-    found = report(
-        tmp_path, {"A.md": f"# {text}\n\n[[#{text}y]] [[#{'x' * 190}y]]\n# {'x' * 190}\n"}
-    )
+    found = report(tmp_path, {"A.md": f"# {text}\n\n[[#{text}y]] [[#{'x' * 190}y]]\n# {'x' * 190}\n"})
     assert [row.meant for row in found.fragments or []] == [[], ["x" * 190]]
 
 

@@ -46,9 +46,7 @@ def test_a_golden_set_brings_its_vault(indexed: tuple[Path, Path], tmp_path: Pat
     questions(data, LAUNCH).rename(data / "queries.jsonl")
     with tarfile.open(data / "vault.tar.gz", "w:gz") as archive:
         archive.add(indexed[0], "vault")
-    (found,) = product.evaluate_sets(
-        tmp_path / "data", tmp_path / "work", product.Plan(), product.Silent()
-    )
+    (found,) = product.evaluate_sets(tmp_path / "data", tmp_path / "work", product.Plan(), product.Silent())
     assert (found.name, found.notes) == ("one", 4)
     assert found.rows[-1].measures["notes.hit@1"].value == 1
 
@@ -57,11 +55,7 @@ def test_a_golden_set_brings_its_vault(indexed: tuple[Path, Path], tmp_path: Pat
     ("plan", "error", "said"),
     [
         (product.Plan(compare=("stock", "nonsense")), product.UsageError, "no setting 'nonsense'"),
-        (
-            product.Plan(compare=("stock", "connected.most=1")),
-            product.SettingsError,
-            "unknown setting",
-        ),
+        (product.Plan(compare=("stock", "connected.most=1")), product.SettingsError, "unknown setting"),
         (product.Plan(compare=("stock", "none.toml")), product.SettingsError, r"none\.toml"),
     ],
 )

@@ -81,17 +81,13 @@ def test_a_model_cannot_set_filters(opened: Callable[..., VaultHandle], means: s
     assert "Atlas.md" in {source.path for source in second.sources}
 
 
-def test_a_model_that_fails_is_told_and_no_reason_to_fail(
-    opened: Callable[..., VaultHandle],
-) -> None:
+def test_a_model_that_fails_is_told_and_no_reason_to_fail(opened: Callable[..., VaultHandle]) -> None:
     llm = Talker(says="In June [1].")
     vault = opened(llm)
     vault.ask(FIRST, conversation_id="a")
     llm.fails = "the line is dead"
     second = vault.ask(SECOND, conversation_id="a")
-    assert any(
-        "taken as it stands: ConnectionError: the line is dead" in one for one in second.warnings
-    )
+    assert any("taken as it stands: ConnectionError: the line is dead" in one for one in second.warnings)
     assert second.mode == "extractive"
 
 
@@ -112,9 +108,7 @@ def test_what_was_made_private_is_not_sent(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("means", rows(__file__, "a_quote_left_open_takes_no_filter_in"))
-def test_a_quote_left_open_takes_no_filter_in(
-    opened: Callable[..., VaultHandle], means: str
-) -> None:
+def test_a_quote_left_open_takes_no_filter_in(opened: Callable[..., VaultHandle], means: str) -> None:
     vault = opened(Talker(says="In May [1].", means=means))
     vault.ask(FIRST, conversation_id="a")
     second = vault.ask(f'{SECOND} path:"Priya 1-1.md" -path:Plan', conversation_id="a")

@@ -41,10 +41,7 @@ def test_an_empty_vault_loads_no_model(tmp_path: Path, monkeypatch: pytest.Monke
         answer = vault.ask("anything?")
         found = vault.search("anything?")
         assert not vault.ready
-    assert (answer.answer, answer.mode) == (
-        "I found nothing in your notes that answers this.",
-        "none",
-    )
+    assert (answer.answer, answer.mode) == ("I found nothing in your notes that answers this.", "none")
     assert any("holds no text" in warning for warning in answer.warnings)
     assert found.hits == []
     assert found.warnings == answer.warnings
@@ -118,9 +115,7 @@ def test_quotes_are_streamed_by_the_sentence(
 
 
 class AtOnce(ScriptedLLM):
-    def stream_complete(
-        self, prompt: str, formatted: bool = False, **kwargs: Any
-    ) -> CompletionResponseGen:
+    def stream_complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponseGen:
         raise NotImplementedError
 
 

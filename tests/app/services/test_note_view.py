@@ -150,8 +150,7 @@ def test_a_new_note_is_read_by_its_path(own: VaultHandle) -> None:
 
 
 @pytest.mark.parametrize(
-    "said",
-    [".obsidian/app.md", ".hidden.md", "map.png", "link.md", "folder/outside.md", "Large.md"],
+    "said", [".obsidian/app.md", ".hidden.md", "map.png", "link.md", "folder/outside.md", "Large.md"]
 )
 def test_what_is_no_note_of_the_vault_is_not_read(tmp_path: Path, said: str) -> None:
     with open_place(built(tmp_path, NOTES, vault__max_note_bytes=900)) as own:

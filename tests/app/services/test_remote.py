@@ -64,9 +64,7 @@ def test_another_version(place: Place, start: Start, monkeypatch: pytest.MonkeyP
     assert ask_server(place, Query(query="x")) is None
 
 
-def test_the_server_of_another_vault_gets_no_question(
-    place: Place, start: Start, tmp_path: Path
-) -> None:
+def test_the_server_of_another_vault_gets_no_question(place: Place, start: Start, tmp_path: Path) -> None:
     (tmp_path / "Other").mkdir()
     elsewhere = locate(tmp_path / "Other", index_dir=tmp_path / "other index")
     vault = start()
@@ -119,9 +117,7 @@ def test_whatever_else_listens_there(place: Place, announced: Announcement, says
         thread.join()
 
 
-def test_a_server_that_takes_too_long(
-    place: Place, start: Start, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_server_that_takes_too_long(place: Place, start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
     vault = start()
     enough = threading.Event()
     monkeypatch.setattr(vault, "search", lambda _: enough.wait(5))

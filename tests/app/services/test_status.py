@@ -40,9 +40,7 @@ def test_age(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_who_makes_the_first_index(tmp_path: Path) -> None:
-    place = product.locate(
-        write_notes(tmp_path / "Notes", {"A.md": "x"}), index_dir=tmp_path / "ix"
-    )
+    place = product.locate(write_notes(tmp_path / "Notes", {"A.md": "x"}), index_dir=tmp_path / "ix")
     with (
         product.WriterLock(place.layout, "notehop index"),
         pytest.raises(product.BeingIndexed, match=r"first time by notehop index \(process"),
@@ -56,9 +54,7 @@ def test_who_makes_the_first_index(tmp_path: Path) -> None:
     "words", ["suggest", "suggest A.md", "search Text", "ask Text", "links --format json"]
 )
 @pytest.mark.parametrize("part", [False, True], ids=["none yet", "a part"])
-def test_commands_wait_for_the_first_index_of_a_server(
-    words: str, part: bool, tmp_path: Path
-) -> None:
+def test_commands_wait_for_the_first_index_of_a_server(words: str, part: bool, tmp_path: Path) -> None:
     place = built(tmp_path, {"A.md": "Text.\n"})
     if part:
         with product.Catalog.open(place.layout.catalog) as catalog:

@@ -51,8 +51,7 @@ def test_a_note(text: str, named: dict[str, str | None], expected: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "shown"),
-    [("- [x] a", "☑ a"), ("- [ ] a", "☐ a"), ("1. [/] a", "☑ a"), ("* [X] a", "☑ a")],
+    ("text", "shown"), [("- [x] a", "☑ a"), ("- [ ] a", "☐ a"), ("1. [/] a", "☑ a"), ("* [X] a", "☑ a")]
 )
 def test_a_task_says_whether_it_is_done(text: str, shown: str) -> None:
     found = html(text)
@@ -157,18 +156,13 @@ def test_one_place_takes_html() -> None:
     """What the server has sanitised goes in through one function."""
     sinks = ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "Function(")
     found = [
-        (name, sink)
-        for name, text in TEXTS.items()
-        if name.endswith(".js")
-        for sink in sinks
-        if sink in text
+        (name, sink) for name, text in TEXTS.items() if name.endswith(".js") for sink in sinks if sink in text
     ]
     assert found == [("dom.js", "innerHTML")]
 
 
 @pytest.mark.parametrize(
-    ("name", "kind"),
-    [("app.js", "text/javascript"), ("page.css", "text/css"), ("icon.svg", "image/svg+xml")],
+    ("name", "kind"), [("app.js", "text/javascript"), ("page.css", "text/css"), ("icon.svg", "image/svg+xml")]
 )
 def test_a_file(client: TestClient, name: str, kind: str) -> None:
     first = client.get(f"/static/{name}")

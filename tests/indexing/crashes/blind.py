@@ -23,12 +23,7 @@ class Blind:
     """One vault, its index, and writers that are killed; ``did`` counts what happened."""
 
     def __init__(
-        self,
-        forks: Forks,
-        folder: Path,
-        seed: int,
-        notes: int = 0,
-        server: PostgresServer | None = None,
+        self, forks: Forks, folder: Path, seed: int, notes: int = 0, server: PostgresServer | None = None
     ) -> None:
         """Write a first vault.
 
@@ -90,9 +85,7 @@ class Blind:
         after = self._chance.uniform(0, self._seconds) * self._chance.choice((0.5, 1.0, 1.2))
         what = signal.SIGKILL if self._chance.random() < 0.9 else signal.SIGTERM
         with self._disturbed(self._seconds):
-            return self._forks.run(
-                "index", home=str(self._home), kill_after=after, signal=int(what), **how
-            )
+            return self._forks.run("index", home=str(self._home), kill_after=after, signal=int(what), **how)
 
     @contextmanager
     def _disturbed(self, most: float) -> Iterator[None]:

@@ -51,12 +51,7 @@ class Forks:
         self._processes.set_forkserver_preload(PRELOADED)
 
     def run(
-        self,
-        job: str,
-        *,
-        kill_after: float | None = None,
-        signal: int = signal.SIGKILL,
-        **arguments: Any,
+        self, job: str, *, kill_after: float | None = None, signal: int = signal.SIGKILL, **arguments: Any
     ) -> Ended:
         """Do a job of :data:`tests.indexing.crashes.jobs.JOBS` and wait for its end.
 

@@ -59,14 +59,12 @@ def index(
     if log is not None or kill_at is not None:
         # Whoever runs the tests in the background has made their processes deaf to it.
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        product.faults.hook = _Points(log, kill_at, signal_no)
+        product.crash_points.hook = _Points(log, kill_at, signal_no)
     try:
         limits = product.Limits(batch_notes=batch)
         indexer = _indexer(home, at, model, limits, mirror=mirror)
         if paths is None:
-            report: product.Report | product.Update = indexer.run(
-                rebuild=rebuild, allow_mass_delete=True
-            )
+            report: product.Report | product.Update = indexer.run(rebuild=rebuild, allow_mass_delete=True)
         else:
             report = indexer.update(paths, allow_mass_delete=True)
         if tidies:
@@ -125,9 +123,7 @@ def content(home: str, at: str = "index") -> Told:
         if not product.mirror_due(layout):
             with product.Catalog.open(layout.catalog, read_only=True) as catalog:
                 assert not [
-                    *contents.differences(
-                        contents.mirrored(layout), contents.to_be_mirrored(catalog)
-                    )
+                    *contents.differences(contents.mirrored(layout), contents.to_be_mirrored(catalog))
                 ]
         return {name: repr(value) for name, value in found.items()}
 
@@ -156,12 +152,7 @@ def _hits(snapshot: product.Snapshot) -> list[list[tuple[str, float]]]:
 
 
 def _indexer(
-    home: str,
-    at: str,
-    model: ReadableModel,
-    limits: product.Limits = product.LIMITS,
-    *,
-    mirror: bool = False,
+    home: str, at: str, model: ReadableModel, limits: product.Limits = product.LIMITS, *, mirror: bool = False
 ) -> product.Indexer:
     settings = product.load_settings().with_overrides(
         {"lexical.language": "en", "chunking.min_tokens": 4, "index.mirror": mirror}
@@ -192,9 +183,4 @@ class _Points:
             os.kill(os.getpid(), self._signal_no)
 
 
-JOBS: dict[str, Callable[..., Told]] = {
-    "index": index,
-    "read": read,
-    "content": content,
-    "mended": mended,
-}
+JOBS: dict[str, Callable[..., Told]] = {"index": index, "read": read, "content": content, "mended": mended}

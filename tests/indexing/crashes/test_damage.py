@@ -182,9 +182,7 @@ def test_without_the_line_that_names_it_the_index_is_made_anew(
 
 
 @pytest.mark.parametrize("rebuild", [False, True])
-def test_a_folder_in_force_that_is_gone_is_made_anew(
-    forks: Forks, whole: Whole, *, rebuild: bool
-) -> None:
+def test_a_folder_in_force_that_is_gone_is_made_anew(forks: Forks, whole: Whole, *, rebuild: bool) -> None:
     layout = whole.home.layout
     forks.index(whole.home.path, rebuild=True)
     shutil.rmtree(layout.home)

@@ -54,9 +54,7 @@ def test_what_was_committed_is_not_embedded_again(
     assert len(every) == 3 * NOTES
     passed = [at for at, name in enumerate(log.read_text().split()) if name == point]
     at = passed[batches] if len(passed) > batches else passed[-1]
-    cut = forks.run(
-        "index", home=str(home.path), batch=BATCH, log=str(log), kill_at=at, signal_no=int(how)
-    )
+    cut = forks.run("index", home=str(home.path), batch=BATCH, log=str(log), kill_at=at, signal_no=int(how))
     assert cut.killed == (how is signal.SIGKILL)
     assert cut.killed or cut.told["error"] == "interrupted"
     done_before = _committed(forks.read(home.path))
@@ -68,9 +66,7 @@ def test_what_was_committed_is_not_embedded_again(
     assert forks.index(home.path).told["loaded"] == 0
 
 
-def test_what_a_run_saw_that_was_cut_off_and_is_gone_is_no_target(
-    forks: Forks, folder: Path
-) -> None:
+def test_what_a_run_saw_that_was_cut_off_and_is_gone_is_no_target(forks: Forks, folder: Path) -> None:
     home = _large(folder)
     cut = forks.run("index", home=str(home.path), batch=BATCH, kill_at="catalog-committed")
     assert cut.killed
@@ -97,10 +93,7 @@ def test_a_generation_is_one_content_whoever_reads_it(forks: Forks, folder: Path
             with Reader(home.layout) as reader:
                 while not enough.wait(0.05):
                     with reader.snapshot() as view:
-                        chunks = {
-                            path: [one.text for one in view.chunks_of(path)]
-                            for path in view.paths()
-                        }
+                        chunks = {path: [one.text for one in view.chunks_of(path)] for path in view.paths()}
                         told.append((view.generation, chunks))
         except BaseException as exc:  # noqa: BLE001 (told below)
             failed.append(exc)

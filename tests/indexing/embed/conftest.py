@@ -14,10 +14,7 @@ WORDS = """
     the a of and to in is that it for on with as was at by this from note notes link links meeting
     plan budget launch date team review draft book list query passage search title text ana jonas
     """.split()  # noqa: SIM905 (a list of forty strings is harder to read)
-PIECES = [
-    *"abcdefghijklmnopqrstuvwxyz0123456789.,:;!?#-|'",
-    *(f"##{c}" for c in "abcdefghijklmnop"),
-]
+PIECES = [*"abcdefghijklmnopqrstuvwxyz0123456789.,:;!?#-|'", *(f"##{c}" for c in "abcdefghijklmnop")]
 
 MakeModel = Callable[..., Path]
 Tiny = Callable[..., EmbeddingSettings]

@@ -71,9 +71,7 @@ def test_a_model_that_does_not_load_is_named(make_model: MakeModel) -> None:
         load_bulk(embedding_settings(folder))
 
 
-def test_a_pass_that_memory_does_not_hold_is_halved(
-    tiny: Tiny, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_pass_that_memory_does_not_hold_is_halved(tiny: Tiny, monkeypatch: pytest.MonkeyPatch) -> None:
     bulk, holds = load_bulk(tiny()), 2
     expected, encode = bulk.embed(TEXTS), bulk.model.encode
 

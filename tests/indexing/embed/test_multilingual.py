@@ -40,9 +40,7 @@ def engine() -> Any:
 
 @pytest.fixture(scope="module")
 def tokenizer() -> product.UnigramTokenizer:
-    return product.UnigramTokenizer(
-        product.PackedModel(product.installed_file(product.MULTILINGUAL_NAME))
-    )
+    return product.UnigramTokenizer(product.PackedModel(product.installed_file(product.MULTILINGUAL_NAME)))
 
 
 @given(text=st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=40))
@@ -80,9 +78,7 @@ def test_without_the_extra_the_command_is_named(monkeypatch: pytest.MonkeyPatch)
 
 def test_other_prompts_are_refused() -> None:
     with pytest.raises(product.SettingsError, match=r"unset embedding\.query_prompt"):
-        product.describe_model(
-            embedding_settings(product.MULTILINGUAL_NAME, query_prompt="frage: ")
-        )
+        product.describe_model(embedding_settings(product.MULTILINGUAL_NAME, query_prompt="frage: "))
     same = embedding_settings(product.MULTILINGUAL_NAME, query_prompt="query: ")
     assert product.describe_model(same).prompts.query == "query: "
 

@@ -22,9 +22,7 @@ def files(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-@pytest.mark.parametrize(
-    ("model", "settings"), rows(__file__, "the_door_gives_the_vectors_of_torch")
-)
+@pytest.mark.parametrize(("model", "settings"), rows(__file__, "the_door_gives_the_vectors_of_torch"))
 def test_the_door_gives_the_vectors_of_torch(
     tiny: Tiny, tmp_path: Path, model: dict[str, Any], settings: dict[str, Any]
 ) -> None:
@@ -58,9 +56,7 @@ def test_a_pooling_that_needs_the_prompt_is_left_to_torch(tiny: Tiny, tmp_path: 
 
 
 @pytest.mark.parametrize("changes", [{"dimensions": 8}, {"query_prompt": "ask: "}])
-def test_a_door_of_other_settings_is_none(
-    tiny: Tiny, tmp_path: Path, changes: dict[str, Any]
-) -> None:
+def test_a_door_of_other_settings_is_none(tiny: Tiny, tmp_path: Path, changes: dict[str, Any]) -> None:
     chosen = tiny()
     product.export_query_model(load_bulk(chosen), tmp_path / "door")
     other = product.load_query(tmp_path / "door", chosen.model_copy(update=changes))
@@ -86,13 +82,13 @@ def test_an_export_that_is_killed_leaves_no_half_of_one(tiny: Tiny, tmp_path: Pa
             if left == 0:
                 raise Killed
 
-        product.faults.hook = hook
+        product.crash_points.hook = hook
         try:
             product.export_query_model(bulk, folder)
         except Killed:
             return True
         finally:
-            product.faults.hook = None
+            product.crash_points.hook = None
         return False
 
     kills = 0

@@ -50,8 +50,7 @@ def test_takes_the_first_chain_that_fits(drawn: list[tuple[int, str]], parts: li
     chains = (
         chain
         for chain in combinations(outline.headings, len(parts))
-        if [text for _, text, _ in chain] == parts
-        and all(one[0] < two[0] for one, two in pairwise(chain))
+        if [text for _, text, _ in chain] == parts and all(one[0] < two[0] for one, two in pairwise(chain))
     )
     first = next(chains, None)
     span = product.find_fragment(outline, "#".join(parts))
@@ -77,20 +76,13 @@ def test_a_long_outline_and_a_long_fragment_end_quickly() -> None:
 )
 def test_order_of_files_makes_no_difference(drawn: list[str], random: Random) -> None:
     shuffled = random.sample(drawn, len(drawn))
-    one, other = (
-        product.VaultFiles(dict.fromkeys(drawn)),
-        product.VaultFiles(dict.fromkeys(shuffled)),
-    )
+    one, other = (product.VaultFiles(dict.fromkeys(drawn)), product.VaultFiles(dict.fromkeys(shuffled)))
     for source in ("H.md", "d/H.md", "d/e/H.md"):
         for target in ("a", "A.md", "d/a", "./a", "../a", "/a", "d", "b "):
-            assert product.resolve_path(one, source, target) == product.resolve_path(
-                other, source, target
-            )
+            assert product.resolve_path(one, source, target) == product.resolve_path(other, source, target)
 
 
-TWO = {
-    (f"{team}{n}", f"{team}{m}"): 1 for team in "ab" for n in range(4) for m in range(4) if n != m
-}
+TWO = {(f"{team}{n}", f"{team}{m}"): 1 for team in "ab" for n in range(4) for m in range(4) if n != m}
 """Two teams of four notes, each of which links to all others of its team."""
 
 graphs = st.dictionaries(
@@ -125,9 +117,7 @@ def test_teams_are_communities_and_who_has_no_links_is_in_none() -> None:
 def test_every_linked_note_is_in_one_that_is_connected(counts: dict[tuple[str, str], int]) -> None:
     graph = bonds(counts, "lonely")
     groups = product.louvain(graph)
-    assert sorted(p for group in groups for p in group) == sorted(
-        p for p, near in graph.items() if near
-    )
+    assert sorted(p for group in groups for p in group) == sorted(p for p, near in graph.items() if near)
     linked = nx.Graph((path, other) for path in graph for other in graph[path])
     assert all(nx.is_connected(linked.subgraph(group)) for group in groups)
 

@@ -50,9 +50,7 @@ def make_gate(tmp_path: Path) -> MakeGate:
         key: str | None = None,
         folder: Path = tmp_path,
     ) -> product.ProviderTransport:
-        llm = product.LlmSettings(
-            provider="openai-compatible", model="m", timeout_s=20, retries=retries
-        )
+        llm = product.LlmSettings(provider="openai-compatible", model="m", timeout_s=20, retries=retries)
         secret = None if key is None else SecretStr(key)
         config = product.ProviderConfig(llm, url, secret, first_pause=0.01)
         return product.ProviderTransport(config, product.Hosts(allow), product.EgressLog(folder))
@@ -69,9 +67,7 @@ def lines(folder: Path) -> list[dict[str, Any]]:
     return list(product.EgressLog(folder).lines())
 
 
-@pytest.mark.parametrize(
-    ("address", "here"), rows(__file__, "loopback_is_an_address_of_this_machine")
-)
+@pytest.mark.parametrize(("address", "here"), rows(__file__, "loopback_is_an_address_of_this_machine"))
 def test_loopback_is_an_address_of_this_machine(address: str, here: bool) -> None:
     assert is_loopback(address) is here
 
@@ -100,9 +96,7 @@ def test_a_part_of_a_name_allows_nothing(allowed: str, make_gate: MakeGate) -> N
     assert caught.value.kind == "consent"
 
 
-def test_a_name_that_leads_here_is_named_like_any_other(
-    make_gate: MakeGate, tmp_path: Path
-) -> None:
+def test_a_name_that_leads_here_is_named_like_any_other(make_gate: MakeGate, tmp_path: Path) -> None:
     with wire(OK) as server:
         gate = make_gate(f"http://model.test:{server.port}")
         with pytest.raises(product.ProviderError, match="is not this machine") as caught:
@@ -141,9 +135,7 @@ def test_an_allowed_host_is_told_once_for_each_purpose(
 
 
 @pytest.mark.parametrize("key", [None, "sk-own"])
-def test_plain_http_to_another_machine_is_told(
-    make_gate: MakeGate, tmp_path: Path, key: str | None
-) -> None:
+def test_plain_http_to_another_machine_is_told(make_gate: MakeGate, tmp_path: Path, key: str | None) -> None:
     with wire(OK) as server, product.sending(["a.md"], purpose="answer") as sent:
         url = f"http://model.test:{server.port}"
         post(make_gate(url, allow=("model.test",), key=key))
@@ -153,16 +145,12 @@ def test_plain_http_to_another_machine_is_told(
     assert ("and with them your key" in notice) is (key is not None)
 
 
-def test_what_leaves_is_written_down_first_or_does_not_leave(
-    make_gate: MakeGate, tmp_path: Path
-) -> None:
+def test_what_leaves_is_written_down_first_or_does_not_leave(make_gate: MakeGate, tmp_path: Path) -> None:
     nowhere = tmp_path / "file"
     nowhere.write_text("no folder")
     with wire(OK) as server:
         far = make_gate(f"http://model.test:{server.port}", allow=("model.test",), folder=nowhere)
-        with pytest.raises(
-            product.ProviderError, match=r"cannot be written .* nothing is sent to model"
-        ):
+        with pytest.raises(product.ProviderError, match=r"cannot be written .* nothing is sent to model"):
             post(far)
         assert server.bodies == []
         # What stays here needs no record.
@@ -248,9 +236,7 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
     file.write_bytes(
         made.public_bytes(serialization.Encoding.PEM)
         + key.private_bytes(
-            serialization.Encoding.PEM,
-            serialization.PrivateFormat.PKCS8,
-            serialization.NoEncryption(),
+            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
         )
     )
     return file

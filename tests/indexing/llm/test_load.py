@@ -210,9 +210,7 @@ def test_a_model_that_ollama_lacks(tmp_path: Path) -> None:
         made("ollama", tmp_path, base_url=server.url, model="qwen3:8b").chat(ASKED)
 
 
-def test_the_key_of_openai_goes_to_openai_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_key_of_openai_goes_to_openai_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with wire(openai_whole("yes")) as server:
         made("openai-compatible", tmp_path, base_url=server.url).chat(ASKED)
         assert server.header("authorization") is None
@@ -260,9 +258,7 @@ def test_windows_by_name(provider: str, model: str, window: int, tmp_path: Path)
     metadata = made(provider, tmp_path, model=model).metadata
     assert (metadata.context_window, metadata.num_output) == (window, 1_000)
     assert metadata.is_chat_model
-    assert (
-        made(provider, tmp_path, model=model, context_window=4_000).metadata.context_window == 4_000
-    )
+    assert made(provider, tmp_path, model=model, context_window=4_000).metadata.context_window == 4_000
 
 
 @pytest.mark.parametrize(("provider", "library"), rows(__file__, "an_extra_is_missing"))

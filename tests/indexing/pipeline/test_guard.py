@@ -130,9 +130,7 @@ def test_a_note_without_its_rights_has_failed(bench: Bench, broken: dict[str, in
     assert bench.chunks("a.md") == []
 
 
-@pytest.mark.parametrize(
-    "told", [["a.md", "b.md"], ["a.md"], None], ids=["both", "one", "by a whole look"]
-)
+@pytest.mark.parametrize("told", [["a.md", "b.md"], ["a.md"], None], ids=["both", "one", "by a whole look"])
 def test_a_note_moved_over_one_of_its_size_and_time(bench: Bench, told: list[str] | None) -> None:
     bench.write("a.md", "the limit is 100")
     bench.write("b.md", "the limit is 900")

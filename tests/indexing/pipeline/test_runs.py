@@ -39,16 +39,12 @@ def test_other_settings_ask_for_a_rebuild(bench: Bench) -> None:
     bench.write("a.md", "Words.")
     bench.index()
     bench.settings = bench.settings.with_overrides({"chunking.min_tokens": 5})
-    with pytest.raises(
-        product.IndexMismatch, match=r"min_tokens 32, settings name min_tokens 5.*--rebuild"
-    ):
+    with pytest.raises(product.IndexMismatch, match=r"min_tokens 32, settings name min_tokens 5.*--rebuild"):
         bench.index()
     assert bench.index(rebuild=True).added == 1
 
 
-def test_a_run_that_failed_says_what_it_got_done(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_that_failed_says_what_it_got_done(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     bench.limits = product.Limits(batch_notes=1)
     for name in ("a.md", "b.md"):
         bench.write(name, f"Words of {name}.")

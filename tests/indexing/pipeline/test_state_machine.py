@@ -23,9 +23,7 @@ from tests.support.postgres import PostgresServer
         pytest.param(Kind(chroma=True), 3, 15, id="with-chroma", marks=pytest.mark.slow),
     ],
 )
-def test_following_equals_starting_anew(
-    tmp_path: Path, kind: Kind, vaults: int, steps: int
-) -> None:
+def test_following_equals_starting_anew(tmp_path: Path, kind: Kind, vaults: int, steps: int) -> None:
     done = run_machine(tmp_path, kind, vaults=vaults, steps=steps)
     assert done.edits >= 20
     assert done.runs >= 5

@@ -103,15 +103,7 @@ def test_two_edits_within_one_tick_of_the_clock_are_two(indexed: Bench) -> None:
 def test_each_run_goes_by_the_language_of_the_notes_alone(indexed: Bench) -> None:
     said = "Der Kessel pfeift, sobald das Wasser kocht, und muss einmal im Monat entkalkt werden. "
     for number in range(9):
-        card = {
-            "id": "1",
-            "type": "text",
-            "text": 9 * said,
-            "x": 0,
-            "y": 0,
-            "width": 9,
-            "height": 9,
-        }
+        card = {"id": "1", "type": "text", "text": 9 * said, "x": 0, "y": 0, "width": 9, "height": 9}
         indexed.write(f"{number}.canvas", json.dumps({"nodes": [card]}))
     indexed.write("a.md", "The kettle has to be cleaned once a month, or it tastes of stone.")
     assert indexed.index().advice == ()
@@ -190,9 +182,7 @@ def test_what_is_kept_out_leaves_no_word(run: Run) -> None:
     with run.bench.catalog() as catalog:
         ids = [key.id for key in catalog.chunk_keys()]
         texts = [chunk.text.casefold() for chunk in catalog.chunks(ids).values()]
-        tokens = {
-            token for _, said in catalog.chunk_tokens() for held in said.values() for token in held
-        }
+        tokens = {token for _, said in catalog.chunk_tokens() for held in said.values() for token in held}
         rows = [row for row in map(catalog.note, kept_out) if row is not None]
     assert len(texts) == len(ids) > 0
     for secret in SECRETS:

@@ -12,17 +12,13 @@ from tests.support.sample_index import record
 
 PLAN = record("Plan.md", "alpha beta", "gamma", to=["Team", "Missing"])
 TEAM = record("people/Team.md", "delta", aliases=("Crew",), content_hash="t")
-SKIPPED = product.NoteRecord(
-    product.NoteRow("Big.md", "Big", product.NoteStatus.SKIPPED, reason="too large")
-)
+SKIPPED = product.NoteRecord(product.NoteRow("Big.md", "Big", product.NoteStatus.SKIPPED, reason="too large"))
 
 
 @pytest.fixture
 def filled(tmp_path: Path) -> Iterator[product.Catalog]:
     with product.Catalog.open(tmp_path / "catalog.sqlite", create=True) as catalog:
-        catalog.commit(
-            product.Batch(upsert=(TEAM, PLAN, SKIPPED), meta={"fingerprint": {"model": "m"}})
-        )
+        catalog.commit(product.Batch(upsert=(TEAM, PLAN, SKIPPED), meta={"fingerprint": {"model": "m"}}))
         yield catalog
 
 
@@ -37,9 +33,7 @@ def test_touching_changes_size_and_times_only(filled: product.Catalog) -> None:
 
 def test_tokens_are_read_as_they_were_written(filled: product.Catalog) -> None:
     [first, _] = record("Plan.md", "alpha beta", "new").chunks
-    assert dict(filled.chunk_tokens([first.id, "none"])) == {
-        first.id: product.unpack_tokens(first.tokens)
-    }
+    assert dict(filled.chunk_tokens([first.id, "none"])) == {first.id: product.unpack_tokens(first.tokens)}
 
 
 def test_a_snapshot_that_was_closed_is_no_damage(filled: product.Catalog) -> None:

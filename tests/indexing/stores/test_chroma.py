@@ -145,9 +145,7 @@ def test_a_child_that_fails_hangs_or_is_interrupted(
         program.write_text(f"#!/bin/sh\n{lines}\n")
         program.chmod(0o700)
         assert product.write_in_child(indexed.layout, lambda stop=interrupted: stop) == said
-    assert (
-        product.write_in_child(indexed.layout, lambda: False, seconds=0.2) == "it does not answer"
-    )
+    assert product.write_in_child(indexed.layout, lambda: False, seconds=0.2) == "it does not answer"
 
 
 def test_it_goes_where_it_is_not_wanted(indexed: Bench) -> None:

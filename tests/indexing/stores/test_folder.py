@@ -49,16 +49,12 @@ def test_the_lock_stands_whatever_the_note_beside_it_says(layout: IndexLayout, l
             WriterLock(layout, "notehop index").acquire()
 
 
-def test_a_disk_without_locks_is_said_to_be_one(
-    layout: IndexLayout, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_disk_without_locks_is_said_to_be_one(layout: IndexLayout, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise OSError(errno.ENOLCK, "No locks available")
 
     monkeypatch.setattr("fcntl.flock", refuse)
-    with pytest.raises(
-        IndexUnwritable, match=r"\(No locks available\).*knows no locks.*--index-dir"
-    ):
+    with pytest.raises(IndexUnwritable, match=r"\(No locks available\).*knows no locks.*--index-dir"):
         WriterLock(layout, "notehop index").acquire()
 
 
@@ -86,9 +82,7 @@ def test_every_way_to_write_a_vault_leads_to_one_index(
     assert index_dir_for(tmp_path / "other" / "vault") != chosen
 
 
-@pytest.mark.parametrize(
-    ("name", "start"), rows(__file__, "names_of_vaults_become_names_of_folders")
-)
+@pytest.mark.parametrize(("name", "start"), rows(__file__, "names_of_vaults_become_names_of_folders"))
 def test_names_of_vaults_become_names_of_folders(tmp_path: Path, name: str, start: str) -> None:
     chosen = index_dir_for(tmp_path / name)
     assert chosen.name.startswith(start)
@@ -102,9 +96,7 @@ def test_a_chosen_folder_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert index_dir_for(tmp_path / "vault", Path("~/index")) == tmp_path / "index"
 
 
-@pytest.mark.parametrize(
-    "inside", ["vault", "vault/.obsidian/index", "vault/a/../b", "elsewhere/index"]
-)
+@pytest.mark.parametrize("inside", ["vault", "vault/.obsidian/index", "vault/a/../b", "elsewhere/index"])
 def test_never_inside_the_vault(tmp_path: Path, inside: str) -> None:
     vault = tmp_path / "vault"
     vault.mkdir()

@@ -38,8 +38,7 @@ def by_the_formula(
                     relative = len(fields[field]) / (sum(lengths) / len(lengths))
                     scores[id_] += boosts[field] * idf * tf / (tf + k1 * (1 - b + b * relative))
     return sorted(
-        ((id_, score) for id_, score in scores.items() if score > 0),
-        key=lambda hit: (-hit[1], hit[0]),
+        ((id_, score) for id_, score in scores.items() if score > 0), key=lambda hit: (-hit[1], hit[0])
     )
 
 

@@ -84,11 +84,7 @@ def test_a_commit_whose_answer_is_lost_is_done_once(
 
     def once(self: psycopg.Connection[object]) -> None:
         writes = self.info.transaction_status == psycopg.pq.TransactionStatus.INTRANS
-        if (
-            lost
-            or not writes
-            or not self.execute("SELECT txid_current_if_assigned()").fetchone()[0]
-        ):  # type: ignore[index]
+        if lost or not writes or not self.execute("SELECT txid_current_if_assigned()").fetchone()[0]:  # type: ignore[index]
             commit(self)
             return
         lost.append(self)
@@ -152,10 +148,7 @@ def test_nothing_is_written_on_what_another_machine_wrote_meanwhile(
 def write_elsewhere(place: ServerCatalog, folder: Path) -> None:
     # Another spelling of the address: another session than that of the lock in this process.
     same = ServerCatalog(f"{place.url}&application_name=other", place.schema)
-    with (
-        WriterLock(IndexLayout(folder / "other machine", same), "elsewhere"),
-        Catalog.open(same) as catalog,
-    ):
+    with WriterLock(IndexLayout(folder / "other machine", same), "elsewhere"), Catalog.open(same) as catalog:
         catalog.commit(batch_of("sluice"))
 
 
@@ -285,9 +278,7 @@ def test_what_the_server_refuses_is_told_in_one_message(
         "$$ BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = '53100'; END $$",
         name,
     )
-    postgres.sql(
-        f"CREATE TRIGGER t BEFORE INSERT ON {schema}.links EXECUTE FUNCTION full_disk()", name
-    )
+    postgres.sql(f"CREATE TRIGGER t BEFORE INSERT ON {schema}.links EXECUTE FUNCTION full_disk()", name)
     linked = record("Plan.md", "alpha", to=["tide"])
     with pytest.raises(NotehopError, match=r"could not extend file.*as it was before. Free space"):
         catalog.commit(Batch(upsert=(linked,)))
@@ -309,9 +300,7 @@ def test_a_server_that_is_not_there(place: ServerCatalog, monkeypatch: pytest.Mo
     assert PASSWORD not in repr(told.value)
 
 
-def test_another_machine_gets_nothing_until_its_host_is_named(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_another_machine_gets_nothing_until_its_host_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     server = PostgresServer("listen_addresses=127.0.0.1", port=free_port())
     try:
         here = server.new_database("hostaddr=127.0.0.1&host=db.example.org")

@@ -8,14 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support import product
-from tests.support.sample_index import (
-    DIMENSIONS,
-    FINGERPRINT,
-    SampleIndex,
-    matrix_of,
-    record,
-    vector_of,
-)
+from tests.support.sample_index import DIMENSIONS, FINGERPRINT, SampleIndex, matrix_of, record, vector_of
 
 QUERY = vector_of("query")
 
@@ -44,9 +37,7 @@ def test_equal_vectors_tie_by_id(copies: int) -> None:
     index = product.VectorIndex.empty(384).changed((), shuffled, matrix[order])
     query = np.float32(0.8) * one + np.float32(0.6) * others[0] / 1
     query /= np.linalg.norm(query)
-    equal = sorted(
-        one for one, row in zip(ids, matrix, strict=True) if np.array_equal(row, matrix[order[0]])
-    )
+    equal = sorted(one for one, row in zip(ids, matrix, strict=True) if np.array_equal(row, matrix[order[0]]))
     hits = [hit for hit in index.top(query, copies) if hit[0] in equal]
     assert [hit[0] for hit in hits] == equal[: len(hits)]
     assert len({*product.known_similarities(index, query, equal).values()}) == 1
@@ -58,10 +49,7 @@ COARSE = st.lists(
 
 
 @given(
-    first=COARSE,
-    more=st.lists(COARSE, max_size=4),
-    gone=st.sets(st.integers(0, 99)),
-    k=st.integers(0, 70),
+    first=COARSE, more=st.lists(COARSE, max_size=4), gone=st.sets(st.integers(0, 99)), k=st.integers(0, 70)
 )
 def test_any_index_ranks_as_a_list_of_all_its_scores_does(
     first: list[tuple[int, int]], more: list[list[tuple[int, int]]], gone: set[int], k: int

@@ -19,20 +19,7 @@ from tests.support.readable_model import ReadableModel
 
 pytestmark = [pytest.mark.services, pytest.mark.timeout(300)]
 
-WORDS = [
-    "tide",
-    "wall",
-    "water",
-    "high",
-    "low",
-    "bram",
-    "log",
-    "ewe",
-    "neap",
-    "pier",
-    "sea",
-    "gate",
-]
+WORDS = ["tide", "wall", "water", "high", "low", "bram", "log", "ewe", "neap", "pier", "sea", "gate"]
 SECRET = "The zanzibarquux is at the pier."
 FAR = "vectors.example.com"
 
@@ -44,9 +31,7 @@ class Shaded(ReadableModel):
 
     apart = 0.1
 
-    def embed(
-        self, texts: Sequence[str], on_batch: product.OnBatch | None = None
-    ) -> product.EmbedderVectors:
+    def embed(self, texts: Sequence[str], on_batch: product.OnBatch | None = None) -> product.EmbedderVectors:
         rows = super().embed(texts, on_batch)
         for row, text in zip(rows, texts, strict=True):
             chance = np.random.default_rng(zlib.crc32(text.encode()))
@@ -102,9 +87,7 @@ def searching(bench: Bench, seconds: float = 5.0) -> Iterator[product.Reader]:
         yield reader
 
 
-def found(
-    bench: Bench, reader: product.Reader | None, k: int = 5
-) -> tuple[list[Hits], tuple[str, ...]]:
+def found(bench: Bench, reader: product.Reader | None, k: int = 5) -> tuple[list[Hits], tuple[str, ...]]:
     """What the nearest passages to some words are, all and among a third, and the warnings."""
     queries = bench.model.embed(["the tide", "bram at the wall", "zanzibarquux", "new words"])
     if reader is None:
@@ -112,9 +95,7 @@ def found(
             return found(bench, memory, k)
     with reader.snapshot() as view:
         some = [one for one in sorted(view.chunk_vectors.ids) if one[0] in "012345"]
-        hits = [
-            view.chunk_vectors.top(query, k, among) for query in queries for among in (None, some)
-        ]
+        hits = [view.chunk_vectors.top(query, k, among) for query in queries for among in (None, some)]
         return hits, view.warnings
 
 

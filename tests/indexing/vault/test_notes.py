@@ -59,10 +59,7 @@ READ: dict[str, tuple[int, Callable[..., Any]]] = {
         ),
     ),
     "sections": (1, of_text(lambda n: ([n.text[at:].split("\n")[0] for at in n.sections],))),
-    "fields": (
-        1,
-        of_text(lambda n: ([f"{p.key}={p.text}" for p in n.properties], len(n.headings))),
-    ),
+    "fields": (1, of_text(lambda n: ([f"{p.key}={p.text}" for p in n.properties], len(n.headings)))),
     "fields_in_the_text": (1, of_text(lambda n: (product.with_fields(n.front_matter, n.fields),))),
     "sections_at_the_edges": (1, of_text(lambda n: ([*n.sections],))),
     "blocks": (1, of_text(lambda n: ([[b.id, b.first_line, b.last_line] for b in n.blocks],))),
@@ -82,10 +79,7 @@ READ: dict[str, tuple[int, Callable[..., Any]]] = {
         1,
         of_text(lambda n: ("front matter" in (n.excluded or ""),)),
     ),
-    "the_day_in_a_name": (
-        1,
-        lambda path: ((day := product.day_in_name(path)) and day.isoformat(),),
-    ),
+    "the_day_in_a_name": (1, lambda path: ((day := product.day_in_name(path)) and day.isoformat(),)),
     "sentences": (
         2,
         lambda text, code: ([text[a:b].strip() for a, b in product.sentence_spans(text, code)],),

@@ -145,14 +145,9 @@ def test_a_disk_that_is_gone_is_an_error_of_ours(
 @pytest.mark.parametrize(
     ("globs", "filters", "kept_out", "kept"),
     [([one], [], *paths) for one, *paths in (row.values for row in rows(__file__, "globs"))]
-    + [
-        ([], [one], *paths)
-        for one, *paths in (row.values for row in rows(__file__, "ignore_filters"))
-    ],
+    + [([], [one], *paths) for one, *paths in (row.values for row in rows(__file__, "ignore_filters"))],
 )
-def test_what_is_kept_out(
-    globs: list[str], filters: list[str], kept_out: list[str], kept: list[str]
-) -> None:
+def test_what_is_kept_out(globs: list[str], filters: list[str], kept_out: list[str], kept: list[str]) -> None:
     reason = product.exclusion(globs, filters)
     assert [path for path in kept_out if reason(path) is None] == []
     assert [path for path in kept if reason(path) is not None] == []

@@ -47,9 +47,7 @@ def test_what_is_no_part_of_the_vault_is_not_reported(vault: Path, watched: Vaul
     assert gathered(watched, "last.md") == {"last.md"}
 
 
-def test_a_disk_that_tells_nothing_is_looked_at(
-    vault: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_disk_that_tells_nothing_is_looked_at(vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WATCHFILES_FORCE_POLLING", "1")
     found = VaultEvents(vault, Timing(settle_ms=20, poll_ms=50))
     found.start()
@@ -103,9 +101,7 @@ def test_folders_that_come_are_watched_with_all_below(vault: Path, watched: Vaul
     assert "New/Deep/a.md" in gathered(watched, "New/Deep/a.md")
 
 
-def test_settings_of_the_app_that_come_or_go_concern_every_file(
-    vault: Path, watched: VaultEvents
-) -> None:
+def test_settings_of_the_app_that_come_or_go_concern_every_file(vault: Path, watched: VaultEvents) -> None:
     (vault / ".obsidian").rename(vault / ".away")
     assert EVERYTHING in gathered(watched, EVERYTHING)
     settle(watched)

@@ -37,16 +37,12 @@ def test_code_that_lies_in_the_current_folder_is_not_run(
 )
 def test_the_end_of_a_process_is_told_with_its_reason(code: str, told: str) -> None:
     with pytest.raises(product.IndexFailure, match=told):
-        product.run_program(
-            [sys.executable, "-c", f"import os, sys; {code}"], threading.Event().is_set
-        )
+        product.run_program([sys.executable, "-c", f"import os, sys; {code}"], threading.Event().is_set)
 
 
 def test_what_a_process_says_is_told_as_it_stands() -> None:
     told: list[str] = []
-    with pytest.raises(
-        product.IndexFailure, match=r"^exit code 1: ZeroDivisionError: division by zero$"
-    ):
+    with pytest.raises(product.IndexFailure, match=r"^exit code 1: ZeroDivisionError: division by zero$"):
         product.run_program([sys.executable, "-c", "1 / 0"], threading.Event().is_set, told.append)
     assert told[0] == "Traceback (most recent call last):"
     assert told[1].startswith("  File ")
@@ -62,9 +58,7 @@ stop.wait()
 """
 
 
-@pytest.mark.parametrize(
-    "end", [lambda p: p.send_signal(signal.SIGTERM), lambda p: p.stdin.close()]
-)
+@pytest.mark.parametrize("end", [lambda p: p.send_signal(signal.SIGTERM), lambda p: p.stdin.close()])
 def test_it_ends_in_order_by_a_signal_or_when_its_input_ends(
     end: Callable[[subprocess.Popen[bytes]], None],
 ) -> None:
@@ -147,9 +141,7 @@ def stopped(tmp_path: Path, seconds: float, patience: float) -> tuple[int, float
 
     threading.Thread(target=when_it_runs, daemon=True).start()
     busy, began = time.thread_time(), time.monotonic()
-    product.run_program(
-        [sys.executable, str(script), str(log), str(seconds)], stop.is_set, patience=patience
-    )
+    product.run_program([sys.executable, str(script), str(log), str(seconds)], stop.is_set, patience=patience)
     return (len(log.read_text().splitlines()), time.thread_time() - busy, time.monotonic() - began)
 
 

@@ -87,14 +87,7 @@ class Followed:
 
 
 TIMING = product.Timing(
-    round=0.1,
-    soon_retry=0.1,
-    retry=0.1,
-    quiet=0.1,
-    lost=0.1,
-    report_retry=0.1,
-    settle_ms=20,
-    poll_ms=50,
+    round=0.1, soon_retry=0.1, retry=0.1, quiet=0.1, lost=0.1, report_retry=0.1, settle_ms=20, poll_ms=50
 )
 """A follower in a hurry."""
 
@@ -114,18 +107,14 @@ def followed(bench: Bench) -> Iterator[Followed]:
 def test_edits_moves_and_deletions_are_taken_in(followed: Followed) -> None:
     bench = followed.bench
     bench.write("tides.md", "# Tides\nSurveyors wait for spring tides.")
-    followed.until(
-        lambda: followed.texts("tides.md") == ["# Tides\nSurveyors wait for spring tides."]
-    )
+    followed.until(lambda: followed.texts("tides.md") == ["# Tides\nSurveyors wait for spring tides."])
     (bench.vault / "Notes").rename(bench.vault / "Papers")
     followed.until(lambda: "Papers/3.md" in followed.paths())
     assert "Notes/3.md" not in followed.paths()
     (bench.vault / "tides.md").unlink()
     followed.until(lambda: "tides.md" not in followed.paths())
     assert bench.links("Papers/3.md")[0].status == "unresolved"
-    moved = [
-        said for said in followed.told if isinstance(said, product.Update) and said.moved == 12
-    ]
+    moved = [said for said in followed.told if isinstance(said, product.Update) and said.moved == 12]
     assert moved
     assert moved[0].embedded == 0
 
@@ -166,9 +155,7 @@ def test_another_writer_is_waited_for(followed: Followed) -> None:
     bench = followed.bench
     with product.WriterLock(bench.layout, "notehop index"):
         bench.write("later.md", "Not yet.")
-        followed.until(
-            lambda: (s := product.read_watch_state(bench.layout)) and s.state == "waiting"
-        )
+        followed.until(lambda: (s := product.read_watch_state(bench.layout)) and s.state == "waiting")
         assert "later.md" not in followed.paths()
     followed.until(lambda: "later.md" in followed.paths())
     assert followed.messages() == []
@@ -206,9 +193,7 @@ def test_a_disk_that_answers_with_errors_is_waited_for(
     with monkeypatch.context() as gone:
         gone.setattr(os, "stat", broken)
         followed.until(lambda: any("Transport endpoint" in said for said in followed.messages()))
-        followed.until(
-            lambda: (s := product.read_watch_state(bench.layout)) and s.state == "waiting"
-        )
+        followed.until(lambda: (s := product.read_watch_state(bench.layout)) and s.state == "waiting")
     bench.write("later.md", "Back.")
     followed.until(lambda: "later.md" in followed.paths())
 

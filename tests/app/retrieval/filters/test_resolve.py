@@ -124,9 +124,7 @@ def test_ordinary_text(query: str) -> None:
     assert reading(query) == product.Written(query)
 
 
-@pytest.mark.parametrize(
-    ("query", "unknown"), rows(__file__, "what_looks_like_a_filter_is_text_and_said")
-)
+@pytest.mark.parametrize(("query", "unknown"), rows(__file__, "what_looks_like_a_filter_is_text_and_said"))
 def test_what_looks_like_a_filter_is_text_and_said(query: str, unknown: list[str]) -> None:
     assert reading(query) == product.Written(query, ignored=tuple(unknown))
 
@@ -137,9 +135,7 @@ def test_a_key_without_value_is_text_and_said(query: str) -> None:
     assert (found.text, found.conditions, len(found.ignored)) == (query, (), 1)
 
 
-queries = st.text(
-    st.sampled_from('tagpathstatus: -"“”()#/.,?!x\n\t\\`') | st.characters(), max_size=40
-)
+queries = st.text(st.sampled_from('tagpathstatus: -"“”()#/.,?!x\n\t\\`') | st.characters(), max_size=40)
 
 
 @given(query=queries)

@@ -9,14 +9,7 @@ import numpy as np
 
 from tests.support import product
 
-QUESTIONS = (
-    "tides at the sea wall",
-    "Ewe Point",
-    "high water",
-    "潮汐",
-    "foo_bar 2026.4.10",
-    "Bram",
-)
+QUESTIONS = ("tides at the sea wall", "Ewe Point", "high water", "潮汐", "foo_bar 2026.4.10", "Bram")
 
 _OWN_META = {"identity", "generation", "commit", "vault", "written"}
 """What two indexes of equal content need not share."""
@@ -42,11 +35,7 @@ def catalog_rows(address: product.CatalogAddress) -> Told:
                 if table.name == "meta" and said["key"] in _OWN_META:
                     continue
                 said.pop("generation", None)
-                if (
-                    table.name == "notes"
-                    and said["status"] == "skipped"
-                    and not said["content_hash"]
-                ):
+                if table.name == "notes" and said["status"] == "skipped" and not said["content_hash"]:
                     # Kept out unread: nobody follows its size and time.
                     del said["size"], said["mtime_ns"]
                 told[f"{table.name} {[said[key] for key in keys]}"] = said
@@ -72,17 +61,13 @@ def lexical_hits(snapshot: product.Snapshot, tokens: set[str]) -> Told:
     words = product.Tokenizer("en")
     asked: dict[str, list[str]] = {token: [token] for token in tokens}
     asked |= {question: words.query(question) for question in QUESTIONS}
-    told: Told = {
-        f"hits of {text}": snapshot.lexical.top(query, 500) for text, query in asked.items()
-    }
+    told: Told = {f"hits of {text}": snapshot.lexical.top(query, 500) for text, query in asked.items()}
     told["documents"] = snapshot.lexical.ids()
     return told
 
 
 def tokens_of(snapshot: product.Snapshot) -> set[str]:
-    chunks = snapshot.chunks(
-        one for path in snapshot.paths() for one in snapshot.chunk_ids_of(path)
-    )
+    chunks = snapshot.chunks(one for path in snapshot.paths() for one in snapshot.chunk_ids_of(path))
     fields = (product.unpack_tokens(chunk.tokens) for chunk in chunks.values())
     return {token for held in fields for tokens in held.values() for token in tokens}
 
@@ -92,8 +77,7 @@ def places(snapshot: product.Snapshot) -> Told:
     told: Told = {"warnings": snapshot.warnings}
     for path in snapshot.paths():
         told[f"chunks of {path}"] = [
-            (one.id, one.ordinal, one.text, one.first_line, one.last_line)
-            for one in snapshot.chunks_of(path)
+            (one.id, one.ordinal, one.text, one.first_line, one.last_line) for one in snapshot.chunks_of(path)
         ]
         told[f"links from {path}"] = snapshot.links_from([path])
         told[f"links to {path}"] = snapshot.links_to([path])
@@ -129,9 +113,7 @@ def mirrored(layout: product.IndexLayout) -> Told:
         client.close()
     finally:
         shutil.rmtree(copy)
-    rows = zip(
-        *(found[key] for key in ("ids", "documents", "embeddings", "metadatas")), strict=True
-    )
+    rows = zip(*(found[key] for key in ("ids", "documents", "embeddings", "metadatas")), strict=True)
     told: Told = {}
     for one, text, vector, about in rows:
         told[f"mirrored {one}"] = text, about["path"], about["title"]

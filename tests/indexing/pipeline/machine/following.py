@@ -143,12 +143,7 @@ class Following:
     """
 
     def __init__(
-        self,
-        folder: Path,
-        *,
-        limits: product.Limits = product.LIMITS,
-        chroma: bool = False,
-        server: str = "",
+        self, folder: Path, *, limits: product.Limits = product.LIMITS, chroma: bool = False, server: str = ""
     ) -> None:
         """Start with an empty vault and no index.
 
@@ -165,9 +160,7 @@ class Following:
         self._limits = limits
         self._economical = limits == product.LIMITS
         self._folder = folder
-        self._settings = product.load_settings().with_overrides(
-            {**SETTINGS, "index.mirror": chroma}
-        )
+        self._settings = product.load_settings().with_overrides({**SETTINGS, "index.mirror": chroma})
         self._model = ReadableModel()
         self._held: list[tuple[product.Snapshot, contents.Told]] = []
         self._readers: dict[str, product.Reader] = {}
@@ -218,16 +211,11 @@ class Following:
     def hold(self) -> None:
         """Keep what queries see now, to ask it when the index has moved on."""
         if self.runs:
-            with (
-                product.Reader(self.layout, limits=self._limits) as reader,
-                reader.snapshot() as snapshot,
-            ):
+            with product.Reader(self.layout, limits=self._limits) as reader, reader.snapshot() as snapshot:
                 told = contents.places(snapshot) | contents.graph_of(snapshot)
             self._held.append((self._reader("often").snapshot(), told))
 
-    def _follow(
-        self, work: Callable[[], product.Report | product.Update], *, anew: bool = False
-    ) -> None:
+    def _follow(self, work: Callable[[], product.Report | product.Update], *, anew: bool = False) -> None:
         """Bring the index up to the vault, and check all that it should be."""
         if self.runs:
             state = product.read_catalog_state(self.layout)
@@ -260,24 +248,15 @@ class Following:
         _same("the catalog", contents.catalog_rows(self.layout.catalog), anew.rows)
         with self._snapshot("often") as snapshot:
             _same("the reader that followed", self._told(snapshot), anew.told)
-        with (
-            product.Reader(self.layout, limits=self._limits) as reader,
-            reader.snapshot() as snapshot,
-        ):
+        with product.Reader(self.layout, limits=self._limits) as reader, reader.snapshot() as snapshot:
             _same("a reader opened now", self._told(snapshot), anew.told)
         if self._settings.index.mirror and self.layout.chroma.exists():
             # After a change of some notes it is behind, and a tidy moment brings it up.
             if product.mirror_due(self.layout):
                 self._indexer.tidy()
-            _same(
-                "the mirror",
-                contents.mirrored(self.layout),
-                contents.to_be_mirrored(self._catalog()),
-            )
+            _same("the mirror", contents.mirrored(self.layout), contents.to_be_mirrored(self._catalog()))
         for snapshot, before in self._held:
-            _same(
-                "a snapshot held", contents.places(snapshot) | contents.graph_of(snapshot), before
-            )
+            _same("a snapshot held", contents.places(snapshot) | contents.graph_of(snapshot), before)
             snapshot.close()
         self._held.clear()
 
@@ -342,9 +321,7 @@ class Following:
         """Only texts that the index did not hold went through the model, each once."""
         now = self._embedded()
         new = Counter([*(now[0] - before[0]), *(now[1] - before[1])])
-        asked = Counter(
-            hashlib.sha256(text.encode()).hexdigest()[:32] for text in self._model.asked
-        )
+        asked = Counter(hashlib.sha256(text.encode()).hexdigest()[:32] for text in self._model.asked)
         assert asked <= new, f"embedded again: {self._model.asked}"
 
     def _index_files(self) -> Mapping[str, tuple[int, int]]:

@@ -80,9 +80,7 @@ class Steps(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.place = Path(tempfile.mkdtemp(dir=self.folder))
-        self.following = Following(
-            self.place, limits=self.limits, chroma=self.chroma, server=self.server
-        )
+        self.following = Following(self.place, limits=self.limits, chroma=self.chroma, server=self.server)
         self.vault = self.following.vault
         self.whole = True
 

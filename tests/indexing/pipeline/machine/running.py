@@ -43,9 +43,7 @@ class Done:
         return Done(self.vaults + other.vaults, self.edits + other.edits, self.runs + other.runs)
 
 
-def run_machine(
-    folder: Path, kind: Kind, *, vaults: int, steps: int, number: int | None = None
-) -> Done:
+def run_machine(folder: Path, kind: Kind, *, vaults: int, steps: int, number: int | None = None) -> Done:
     """Try so many vaults with so many steps each, in a kind that is in place.
 
     :param number: of the steps to choose; None always chooses the same.

@@ -27,9 +27,7 @@ TARGETS = (
 OFTEN = ("Tide", "Wall", "Ewe Point", "High Water", "HW", "a", "a/Tide", "plan.png")
 """Targets that many links share, so that one edit moves several."""
 
-FRAGMENTS = (
-    *("", "", "#Later", "#Part", "#Later#Part", "#^mark", "#^other", "#Deep one", "#", "#page=2"),
-)
+FRAGMENTS = (*("", "", "#Later", "#Part", "#Later#Part", "#^mark", "#^other", "#Deep one", "#", "#page=2"),)
 
 WORDS = (
     *("the", "sea", "wall", "holds", "while", "bram", "measures", "spring"),
@@ -68,9 +66,7 @@ aliases = st.sampled_from(ALIASES)
 
 prose = st.lists(st.sampled_from(WORDS), min_size=3, max_size=40).map(" ".join)
 _links = st.builds(str.format, st.sampled_from(LINKS), targets, st.sampled_from(FRAGMENTS))
-blocks = st.one_of(
-    *(_links, _links, _links), *(st.sampled_from(BLOCKS), st.sampled_from(BLOCKS[:5])), prose
-)
+blocks = st.one_of(*(_links, _links, _links), *(st.sampled_from(BLOCKS), st.sampled_from(BLOCKS[:5])), prose)
 """One paragraph, heading or list."""
 
 _HEADS = (
