@@ -28,7 +28,6 @@ from notehop.indexing.vault.properties import BETWEEN
 EVERYDAY_WORD_WEIGHT = 0.6
 """Weight of an everyday word that no note has: they may well have another for it."""
 
-MIN_NAMED_SHARE = 0.5  # of a question for a person, in a line of a note or label that names whom
 MIN_RARITY_RATIO = 1.4  # how much rarer the word is that a question turns on
 
 
@@ -260,7 +259,7 @@ class PreparedQuestion:
         if exact == "date" and self.is_dated_by_note(candidate.passage, candidate.quotable):
             return True
         text_share = candidate.features["text_share"]
-        if exact == "person" and text_share >= MIN_NAMED_SHARE:
+        if exact == "person" and text_share:
             # "Ada: allergic to bees", or a note that is about somebody.
             label = _NAME_LABEL.match(candidate.passage.text)
             own_name = candidate.quotable.is_about_person and not self.is_named(candidate.quotable)
