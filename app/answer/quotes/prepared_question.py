@@ -83,7 +83,6 @@ _BOUND = re.compile(r"(?i)\b(?:after|before|since|until|by|than|nach|vor|seit|bi
 _CAPITAL_ABBREVIATIONS = frozenset(("ok", "okay", "fyi", "asap", "btw", "imo", "imho"))
 """Words in capitals that name nothing."""
 
-_NAME_LABEL = re.compile(r"([A-Z][^\W\d_]+)(?::| [–—-]) ")
 _COST_WORDS = frozenset(("cost", *synonyms_of("cost").split()))
 _DEGREE = re.compile(r"\b(?:how|wie|hoe|hur) (\w+)")
 
@@ -259,12 +258,6 @@ class PreparedQuestion:
         if exact == "date" and self.is_dated_by_note(candidate.passage, candidate.quotable):
             return True
         text_share = candidate.features["text_share"]
-        if exact == "person" and text_share:
-            # "Ada: allergic to bees", or a note that is about somebody.
-            label = _NAME_LABEL.match(candidate.passage.text)
-            own_name = candidate.quotable.is_about_person and not self.is_named(candidate.quotable)
-            if own_name or (label and not self.share(self.analyzer.words(label[1]))):
-                return True
         if exact == "birthday" and self.facts.days:
             days = facts_of(candidate.passage.text, self.analyzer.language).days
             if not any(found.agrees(day) for found in self.facts.days for day in days):
