@@ -10,7 +10,6 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import partial
-from itertools import takewhile
 from typing import Any
 
 from llama_index.core.schema import NodeWithScore
@@ -42,7 +41,7 @@ from notehop.app.answer.follow_up import (
 from notehop.app.answer.llm_synthesizer import condense_follow_up, recent_messages
 from notehop.app.answer.names import capitalized_names
 from notehop.app.answer.quotes.question import parse_question as question
-from notehop.app.answer.quotes.text_analyzer import find_person, refers_back, share_pronoun
+from notehop.app.answer.quotes.text_analyzer import find_person, refers_back
 from notehop.app.answer.synthesizer import NotehopQueryEngine
 from notehop.app.lists.rewording import shift_period
 from notehop.app.problems import problem, reason_of
@@ -315,7 +314,7 @@ class QuestionRun:
         llm, text = self.engine.llm, written.text
         try:
             if llm is None:
-                return self._about(written, turns, view)
+                return self._about(written, turns[-1], view)
             said = recent_messages(turns, FOLLOW_UP_TOKENS, count_tokens)
             notes = dict.fromkeys(path for turn in turns[-len(said) // 2 :] for path in turn.paths)
             self.before = tuple(notes)
@@ -331,21 +330,17 @@ class QuestionRun:
             self.query.trace.warn(f"{AS_IT_STANDS}: {reason_of(exc)}")
             return None
 
-    def _about(self, written: ParsedQuery, turns: Sequence[Turn], view: Snapshot) -> str | None:
+    def _about(self, written: ParsedQuery, last: Turn, view: Snapshot) -> str | None:
         """The follow-up with the words of the last question, or with its subject where it has none."""
-        text, last = written.text, turns[-1]
+        text = written.text
         if further := shift_period(last_question(last), text, date.today(), last.year):
             return further
         content = partial(self._content, view=view)
         asked, other = content(last_question(last)), new_subject(text)
         named = bool(_named(other or text, view)) or self._has_it_too(written, other, last, view)
-        # "He" is whom it was in the follow-ups before, and not whom the answer to one names.
-        follow_ups = takewhile(lambda one: one.question != one.typed_question, reversed(turns))
-        meant = (one.subject for one in follow_ups if share_pronoun(text, one.typed_question))
-        person = next(meant, last.person)
-        if person and refers_back(text) and not (named or capitalized_names(text)):
-            self.carried = person
-            return with_subject(text, person)
+        if last.person and refers_back(text) and not (named or capitalized_names(text)):
+            self.carried = last.person
+            return with_subject(text, last.person)
         if again := repeat_for_subject(text, last, asked, names_note=named):
             return again
         subject, own = subject_with_condition(last), content(text)

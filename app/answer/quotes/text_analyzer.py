@@ -173,15 +173,6 @@ def refers_back(text: str) -> bool:
     return _has_word_of_language(_REFERRING_WORDS, text)
 
 
-_SAME_PERSON = [re.compile(rf"\b(?:{'|'.join(WORD_LISTS[one])})\b") for one in ("he", "she")]
-
-
-def share_pronoun(text: str, other: str) -> bool:
-    """Whether two questions both speak of a man, or of a woman, without a name: "he", "his"."""
-    both = [fold(one).casefold() for one in (text, other)]
-    return any(all(map(pronoun.search, both)) for pronoun in _SAME_PERSON)
-
-
 def is_about_asker(text: str) -> bool:
     """Whether a question is about who asks it: "what am I allergic to"."""
     return _has_word_of_language(_ASKER_WORDS, text)
