@@ -37,7 +37,7 @@ from tests.support.product import (
     VaultHandle,
     decision_features,
     demo_vault,
-    extractive,
+    extractive_synthesizer,
     load_weights,
     make_candidates,
     material_of,
@@ -141,7 +141,7 @@ def main() -> None:
     given = parser.parse_args()
     given.work.mkdir(parents=True, exist_ok=True)
     found = {name: _examples(name, given.data, given.work, given.again) for name in given.sets}
-    target = Path(extractive.__file__).with_name("weights.json")
+    target = Path(extractive_synthesizer.__file__).with_name("weights.json")
     fitted = {name: dict(load_weights()[name]) for name in ("words", "meaning")}
     if not given.decision:
         fitted["words"] = _ranking(found, lambda one: one.all, leave_out=("likeness",))

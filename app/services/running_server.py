@@ -107,7 +107,9 @@ def read_running(layout: IndexLayout) -> Running | None:
         if found.host != socket.gethostname():
             return None
         with _lock(layout):
-            return None  # it ended without a word
+            # It ended without a word. Who looks at the same time is to find no file, and not this lock.
+            layout.server.unlink(missing_ok=True)
+            return None
     except Timeout:
         return found
     except (OSError, ValueError, NotImplementedError):

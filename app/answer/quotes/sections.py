@@ -21,7 +21,7 @@ from notehop.indexing.tokens.words import fold
 
 MAX_EXACT_GAP = 1.0  # the same where something exact is asked for
 MAX_LEAD_WORDS = 40
-"""Words of the passage that answers, which stands first where much of its section is above it."""
+"""Words of the paragraph of what answers, which stands first where much of its section is above it."""
 
 MAX_WORDS_BEFORE = 15
 """Words of a section above the passage that answers, from which on that stands first."""
@@ -211,8 +211,10 @@ class SectionQuoter:
     def _short_text_below(self, candidate: Candidate, section: Sequence[int]) -> set[int]:
         """Return the text below the table of a section, which may say more of its rows, if it is short."""
         passages = candidate.passages
-        below = section[section.index(candidate.order) :]
-        beside = {at for at in below if passages[at].kind in _TEXT_KINDS}
+        table = passages[candidate.order].group
+        end = max(at for at in section if passages[at].group == table)
+        below = section[section.index(end) + 1 :]
+        beside = {*takewhile(lambda at: passages[at].kind in _TEXT_KINDS, below)}
         words = word_count(passages[at] for at in beside)
         return beside if words <= MAX_WORDS_BELOW_ROWS else set()
 
@@ -238,26 +240,15 @@ class SectionQuoter:
         passages, own = candidate.passages, candidate.passage
         whole = self._make_quote(candidate, sorted(orders))
         before = word_count(passages[at] for at in orders if at < candidate.order)
-        listed = own.kind == "item" and {"list", "comparison", "howto"} & self.forms
-        if before < MAX_WORDS_BEFORE or listed or own.kind not in _TEXT_KINDS:
+        listed = {"list", "comparison", "howto"} & self.forms or own.mark[:1].isdigit()
+        if before < MAX_WORDS_BEFORE or (own.kind == "item" and listed) or own.kind not in _TEXT_KINDS:
             return [whole]
-        return [self._make_quote(candidate, self._lead_of(candidate)), whole]
-
-    def _lead_of(self, candidate: Candidate) -> list[int]:
-        """Return the places of a passage and its paragraph or item, or of what of that behind it has room."""
-        passages, own = candidate.passages, candidate.passage
         lead = [at for at, each in enumerate(passages) if each.block == own.block]
         if word_count(passages[at] for at in lead) > MAX_LEAD_WORDS:
             lead = [candidate.order]
-        for at in range(max(lead) + 1, len(passages)):
-            each = passages[at]
-            is_part = each.block == own.block or each.depth > own.depth
-            if own.kind == "prose":
-                is_part = each.group == own.group
-            if not is_part or word_count(passages[it] for it in [*lead, at]) > MAX_LEAD_WORDS:
-                break
-            lead.append(at)
-        return lead
+        if 2 * word_count(passages[at] for at in lead) > word_count(passages[at] for at in orders):
+            return [whole]
+        return [self._make_quote(candidate, lead, chosen=True), whole]
 
     def quote_rows(self, rows: Sequence[Candidate], name: str) -> Quote:
         """Quote some rows of a table in one source; ``name`` stands above them."""

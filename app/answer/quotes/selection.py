@@ -1,5 +1,4 @@
-"""Chooses what of the sources is quoted: the passage that answers, whole, from the sentence on that
-does, and the best of further sources. Pure."""
+"""Chooses what of the sources is quoted: the section that answers, and the best of further sources. Pure."""
 
 from __future__ import annotations
 
@@ -71,7 +70,7 @@ MAX_POINTER_GAP = 3.0  # how much less likely than a sentence what it leads to m
 def select_quotes(
     ranked: Sequence[Candidate], question: PreparedQuestion, sources: Sequence[QuotableSource], limit: int
 ) -> list[Quote]:
-    """Return what answers, the best source first, each from the sentence on that answers.
+    """Return what answers, the best source first.
 
     :param ranked: best first.
     :param limit: sources at most.
@@ -212,13 +211,14 @@ class _Selection:
                 most = min(MAX_WORDS_PER_SECTION, words_left)
                 orders = sections.select_around(candidate, most)
                 begin = min(orders)
-            words_left -= word_count(passages[each] for each in orders)
             shown.append(frozenset(self.words(" ".join(passages[each].text for each in orders))))
             if passages[begin].kind == "property":
                 beside = in_words and len(shown) > 1
-                quotes.append(self.properties.make_quote(candidate.quotable, beside=beside))
+                made = [self.properties.make_quote(candidate.quotable, beside=beside)]
             else:
-                quotes += sections.make_quotes(candidate, orders)
+                made = sections.make_quotes(candidate, orders)
+            words_left -= sum(len(one.text.split()) for one in made)
+            quotes += made
         day = top.quotable.day
         days = [past_date_in_name(one.source.path) for one in quotes]
         if self.newest and day == max(filter(None, days), default=None):
