@@ -50,6 +50,8 @@ class PropertySelector:
         self.words, parsed = question.analyzer.words, question.parsed
         self.form, self.forms = parsed.form, frozenset(parsed.forms)
         self.query_words = self.words(parsed.text)
+        # What a follow-up carries stands in brackets behind it.
+        self.inner_words = {*self.words(parsed.text.partition(" (")[0])[1:-1]}
 
     def _listed(self, quotable: QuotableSource) -> list[Passage]:
         """The properties of a note; where it is asked how or why, not when, those that are no day alone."""
@@ -73,7 +75,7 @@ class PropertySelector:
         key = frozenset(self.words(_property_key(passage)))
         # Who went to Canada is not whom a letter is "to"; "who is it to?" asks for that.
         small = key <= self.question.analyzer.function_words
-        if key <= self.question.all_words - ({*self.query_words[1:-1]} if small else set()):
+        if key <= self.question.all_words - (self.inner_words if small else set()):
             return key
         if "person" not in self.forms:
             return frozenset()
