@@ -240,8 +240,9 @@ class SectionQuoter:
         passages, own = candidate.passages, candidate.passage
         whole = self._make_quote(candidate, sorted(orders))
         before = word_count(passages[at] for at in orders if at < candidate.order)
-        listed = {"list", "comparison", "howto"} & self.forms or own.mark[:1].isdigit()
-        if before < MAX_WORDS_BEFORE or (own.kind == "item" and listed) or own.kind not in _TEXT_KINDS:
+        listed = {"list", "comparison"} & self.forms or own.mark[:1].isdigit()
+        in_order = "howto" in self.forms or (own.kind == "item" and listed)
+        if before < MAX_WORDS_BEFORE or in_order or own.kind not in _TEXT_KINDS:
             return [whole]
         lead = [at for at, each in enumerate(passages) if each.block == own.block]
         if word_count(passages[at] for at in lead) > MAX_LEAD_WORDS:
