@@ -19,7 +19,9 @@ from notehop.app.answer.quotes.text_analyzer import QuotableSource, is_label_onl
 from notehop.app.retrieval.abbreviations import has_long_form
 from notehop.indexing.tokens.words import fold
 
-MAX_EXACT_GAP = 1.0  # the same where something exact is asked for
+MAX_EXACT_GAP = (
+    1.0  # score by which a source or item may be behind the best where something exact is asked for
+)
 MAX_LEAD_WORDS = 40
 """Words of the paragraph of what answers, which stands first where much of its section is above it."""
 
@@ -39,7 +41,6 @@ _KEPT_LABEL = re.compile(rf"\W*(?:{'|'.join(WORD_LISTS['kept'])})\W*:")
 _TAGGED = re.compile(r"[^\s:#]+:(?:\s+#\S+)+")
 
 _TEXT_KINDS = ("prose", "item")
-MIN_NAME_DIGITS = 4  # digits from which on a number may be what a row is called
 
 
 def name_word_sets(quotable: QuotableSource, question: PreparedQuestion) -> list[frozenset[str]]:
